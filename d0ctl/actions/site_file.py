@@ -5,16 +5,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from d0ctl.actions import site_keys, wording
+from d0ctl.actions import site_keys
 from d0ctl.actions.action import Person
+from d0ctl.actions.nodes import _left_files as _left
 from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable, NotFound, Refused
 from d0ctl.sitefile.spec import Site
 from d0ctl.sitefile.writer import plain_text
-from d0ctl.store.clusters import site_changes
+from d0ctl.store.clusters import only_copies, site_changes
 from d0ctl.store.clusters.site_comparison import Difference, left, logins_to_meet, to_meet
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.fitting import Without
 
 if TYPE_CHECKING:
     from d0ctl.actions.meeting import Advice
@@ -74,10 +76,10 @@ def obstacle(store: Store, site: Site, differences: Sequence[Difference]) -> Ref
     return None
 
 
-def remarks(store: Store, differences: Sequence[Difference]) -> Iterator[str]:
+def remarks(store: Store, differences: Sequence[Difference], now: float) -> Iterator[str]:
     """Say which nodes leave files behind, and what known machines have of what is set to more."""
-    for name in left(differences):
-        yield f"node `{name}`: {wording.ONLY_THERE}"
+    for name, texts in _left_files(store, differences, now):
+        yield from (f"node `{name}`: {text}" for text in texts)
     for difference in differences:
         row = registry.find(store, difference.name) if difference.kind == "node" else None
         if row is not None and difference.verb == "change":
@@ -85,6 +87,24 @@ def remarks(store: Store, differences: Sequence[Difference]) -> Iterator[str]:
             wanted = {key: (will, plain_text(key, will)) for key, (_, will) in pairs}
             for remark in site_keys.beyond_machine(row, wanted):
                 yield f"node `{row.name}`: {remark}"
+
+
+def _left_files(
+    store: Store, differences: Sequence[Difference], now: float
+) -> Iterator[tuple[str, list[str]]]:
+    """Return what becomes of the files of nodes that leave their caches, by node in this order."""
+    removed = [difference.name for difference in differences
+               if difference.kind == "node" and difference.verb == "remove"]  # fmt: skip
+    earlier: list[str] = []
+    for name in left(differences):
+        lost = only_copies.of_node(store, registry.named(store, name), earlier)
+        stranded = 0
+        if lost and name in removed:
+            gone = [other for other in earlier if other in removed]
+            stranded = Without(store, name, earlier=gone, now=now).count(lost.by_requirement)
+        then = "then " if earlier else ""
+        yield name, [f"{then}{_left.described(lost)}", *_left.makers(lost, stranded, "would run")]
+        earlier.append(name)
 
 
 def _in_file(path: Path, name: str) -> "Advice":

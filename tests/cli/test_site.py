@@ -83,11 +83,17 @@ def test_a_node_that_leaves_its_cluster_is_applied_with_a_remark_about_its_files
     registry.add(site.store, Address("far", "ssh", "far"), cpus=1)
     entry = "nodes: {far: {destination: far}}"
     assert d0ctl("site", "apply", write(tmp_path, entry)).exit_code == 0
+    site.submit(production())
+    site.launch("prod/1/1/1", "far")
+    site.end("prod/1/1/1")
 
     planned = d0ctl("site", "apply", write(tmp_path, text), "--dry-run")
 
-    remark = "node `far`: files that only it has would be made again if needed\n"
-    assert (planned.exit_code, planned.stderr) == (0, remark)
+    remarks = (
+        "node `far`: only it has 1 file, 10 B: that one would be made again if needed\n"
+        "node `far`: 1 package would run again for those that are needed now\n"
+    )
+    assert (planned.exit_code, planned.stderr) == (0, remarks)
 
 
 def test_a_drained_node_that_changes_its_cluster_stays_drained(

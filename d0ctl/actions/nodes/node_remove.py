@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 from d0ctl.actions import site_keys, wording
 from d0ctl.actions.action import Action, Author, NodeRequest, Plan
 from d0ctl.actions.clusters import cluster_set
-from d0ctl.actions.nodes import _together
+from d0ctl.actions.nodes import _left_files, _together
 from d0ctl.actions.option import Options, flag
 from d0ctl.errors import Refused
 from d0ctl.model import DIRECT, Node
@@ -20,7 +20,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.files.copies import OnlyCopies
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.fitting import Stranded, Without
-from d0ctl.units import count, listed, size
+from d0ctl.units import count, listed
 
 GONE = "its node was removed as lost"
 """Why an attempt is lost whose node is gone for good."""
@@ -111,8 +111,8 @@ def describe(plan: RemovePlan) -> Iterator[str]:
     """Say what would be lost."""
     name = plan.request.target.brief
     then = "then " if _together.earlier(plan.request) else ""
-    yield f"would remove `{name}`: {then}{_only_there(plan.only_there)}"
-    yield from _makers(plan, "would run")
+    yield f"would remove `{name}`: {then}{_left_files.described(plan.only_there)}"
+    yield from _left_files.makers(plan.only_there, plan.stranded, "would run")
     if plan.attempts:
         packages = count(len(plan.attempts), "package")
         yield f"{packages} there would count as lost and run again elsewhere: is it switched off?"
@@ -129,8 +129,8 @@ def report(plan: RemovePlan) -> Iterator[str]:
     runs = f": {lost} there counted as lost, to run again elsewhere" if plan.attempts else ""
     yield f"removed `{plan.request.target.brief}`{runs}"
     if plan.only_there and plan.only_there.files:
-        yield _only_there(plan.only_there, is_removed=True)
-        yield from _makers(plan, "will run")
+        yield _left_files.described(plan.only_there, is_removed=True)
+        yield from _left_files.makers(plan.only_there, plan.stranded, "will run")
     yield from _jobs(plan, "stands still", "stand still")
     if plan.settings and plan.request.options.with_settings:
         yield f"forgot the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
@@ -139,33 +139,6 @@ def report(plan: RemovePlan) -> Iterator[str]:
     if plan.site_file:
         yield (f"site file `{plan.site_file}` had `{plan.request.target.brief}` when it was last "
                "applied: delete it there, or the next `site apply` adds it again")  # fmt: skip
-
-
-def _only_there(lost: OnlyCopies | None, *, is_removed: bool = False) -> str:
-    if lost is None:
-        return wording.ONLY_THERE
-    those, are = ("that one", "is") if lost.files == 1 else ("those", "are")
-    has, are = ("had", are) if is_removed else ("has", "would be")
-    if not lost.files:
-        return f"it {has} no files without another copy"
-    number = count(lost.files, "file")
-    return f"only it {has} {number}, {size(lost.bytes)}: {those} {are} made again if needed"
-
-
-def _makers(plan: RemovePlan, will_run: str) -> Iterator[str]:
-    """Say how many packages run again for files that only the node has, and how many can't."""
-    if not plan.only_there or not (number := plan.only_there.packages):
-        return
-    needed = "again for those that are needed now"
-    if not plan.stranded:
-        yield f"{count(number, 'package')} {will_run} {needed}"
-        return
-    have_to = "would have to" if will_run == "would run" else "has to" if number == 1 else "have to"
-    some = f"{plan.stranded:,} of them"
-    which = some if plan.stranded < number else "it" if number == 1 else "they"
-    them = "it" if plan.stranded == 1 else "them"
-    yield (f"{count(number, 'package')} {have_to} run {needed}, but {which} can't: "
-           f"no other node can take {them}")  # fmt: skip
 
 
 def _jobs(plan: RemovePlan, *stand_still: str) -> Iterator[str]:

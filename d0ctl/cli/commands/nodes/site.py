@@ -84,7 +84,10 @@ def apply(
             differences = site_comparison.compare(store, wanted)
             site_changes.check(store, wanted, differences)
             others = site_comparison.unnamed(store, wanted)
-            remarks = [*site_file.remarks(store, differences), *site_text.unnamed(others)]
+            remarks = [
+                *site_file.remarks(store, differences, time.time()),
+                *site_text.unnamed(others),
+            ]
         _print(differences, would=True, is_whole=not others)
         for remark in remarks:
             say(remark)
@@ -92,7 +95,7 @@ def apply(
     with session.open_or_create() as store:
         differences = site_comparison.compare(store, wanted)
         site_changes.check(store, wanted, differences)
-        for remark in site_file.remarks(store, differences):
+        for remark in site_file.remarks(store, differences, time.time()):
             say(remark)
         if differences:
             changing.confirm("apply this?", site_text.comparison(differences))
