@@ -60,9 +60,9 @@ def node(store: Store, name: str, now: float) -> Explanation:
             until = until_given_up(store, row.since or now, now)
             explanation.facts.append(
                 "its launched packages are unreachable, also those that were only starting: if it "
-                + (f"does not answer before {until}, they run elsewhere; assigned ones have gone "
-                   "elsewhere" if is_driven else
-                   "does not answer once a daemon runs, they run elsewhere")
+                + (f"does not answer before {until}, they may run elsewhere; assigned ones have "
+                   "gone elsewhere" if is_driven else
+                   "does not answer once a daemon runs, they may run elsewhere")
             )  # fmt: skip
         if (row.last_error or "").startswith(NEWER_HOME):
             explanation.facts.append(
