@@ -47,6 +47,23 @@ def test_the_history_has_the_undo_only_of_the_last_change_of_a_value(
     assert undoes(d0ctl) == undoes(d0ctl, "prod") == ["d0ctl priority prod 80"]
 
 
+def test_the_history_has_no_undo_of_values_that_an_update_has_replaced(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = "job: mc\nstages: [{lines: [{run: a}, {run: b}]}]\n"
+    (file := tmp_path / "mc.yaml").write_text(text)
+    d0ctl("submit", str(file))
+    d0ctl("priority", "mc/1/2/1", "80")
+    before = undoes(d0ctl)
+    file.write_text(text.replace("b}", "c}"))
+
+    d0ctl("update", "mc")
+
+    assert before == ["d0ctl priority mc/1/2/1 50"]
+    assert undoes(d0ctl) == ["d0ctl update mc --previous"]
+    assert "already" in d0ctl("priority", "mc/1/2/1", "50").stderr
+
+
 def test_the_history_has_the_undo_of_the_last_update_that_changed_the_job(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

@@ -36,6 +36,9 @@ REMOVES = frozenset({"archive", "node remove", "remove"})
 SETTINGS = frozenset({"cluster set", "researcher set", "throttle set"})
 """Actions whose values a later `site apply` may have replaced: those of nodes are listed."""
 
+REQUESTS = frozenset({"edit", "limit", "priority"})
+"""Actions whose values a later update may have replaced by those of the job file."""
+
 FLAGS = frozenset({"release", "resume"})
 """Actions that change a flag of a whole job, and not its packages, if they name just the job."""
 
@@ -98,6 +101,8 @@ def is_overtaken(action: PastAction, later: Sequence[PastAction]) -> bool:
               if _ends(other, action) and not _is_restored(other, later[:at])]  # fmt: skip
     if action.verb in SETTINGS and any(other.verb == "site apply" for other in later):
         return True
+    if action.verb in REQUESTS:
+        ending += [other for other in later if other.verb == UPDATE]
     if any(other.verb in REMOVES and _covers(other, action.target) for other in ending):
         return True
     changed = sum(other.packages for other in ending)
