@@ -56,7 +56,7 @@ def test_why_names_the_failed_packages_and_when_the_node_is_tried(
     screen = d0ctl("why", "hole").stdout
 
     assert "node `hole` was drained by d0ctl at " in screen
-    assert "`prod/1/8/1`, `prod/1/9/1` and `prod/1/10/1` failed there and run elsewhere" in screen
+    assert "`prod/1/8/1`, `prod/1/9/1` and `prod/1/10/1` failed there and went elsewhere" in screen
     assert "these attempts do not count as tries" in screen
     assert "3 of 3 attempts of `prod/1` failed here" in screen
     assert "also by failures that do not count as tries; those on removed nodes" in screen
@@ -87,7 +87,7 @@ def test_the_evidence_names_a_package_once_that_failed_there_several_times(
     screen = d0ctl("why", "hole").stdout
 
     assert "3 attempts of `prod/1` failed here in a row" in screen
-    assert "`prod/1/1/1` and `prod/1/2/1` failed there and run elsewhere" in screen
+    assert "`prod/1/1/1` and `prod/1/2/1` failed there and went elsewhere" in screen
 
 
 def test_a_drained_node_whose_disk_has_room_again_says_so(site: Site, d0ctl: Type) -> None:
@@ -296,4 +296,4 @@ def test_why_counts_the_packages_beyond_the_named_ones(
 
     screen = d0ctl("why", "hole").stdout
 
-    assert f"`prod/1/{MOST}/1`{more} failed there and run elsewhere" in screen
+    assert f"`prod/1/{MOST}/1`{more} failed there and went elsewhere" in screen

@@ -77,7 +77,7 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_works(
     assert f"drained by d0ctl: {seen} attempts of `reco/1` failed here in a row" in listed
     why = farm.ok("why", "hole")
     assert "was drained by d0ctl at" in why
-    assert "failed there and run elsewhere; these attempts do not count as tries" in why
+    assert "failed there and went elsewhere; these attempts do not count as tries" in why
     assert "d0ctl node resume hole" in why
     assert "`hole` may be the cause, so it runs elsewhere" in farm.ok("history", first_failed(hole))
 

@@ -82,7 +82,7 @@ def drained(store: Store, row: Node, explanation: Explanation, now: float) -> No
         named = listed(f"`{path}`" for path in packages[:MOST])
         more = f" and {len(packages) - MOST} more" if len(packages) > MOST else ""
         explanation.facts.append(
-            f"{named}{more} failed there and run elsewhere; these attempts do not count as tries"
+            f"{named}{more} failed there and went elsewhere; these attempts do not count as tries"
         )
     explanation.facts += [text for text in (trial(bad, now), room_again(row, bad, now)) if text]
     explanation.commands.append(f"d0ctl node check {row.name}")
