@@ -2,9 +2,12 @@
 
 import time
 
+import pytest
+
 from d0ctl.model import Address
 from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
+from tests.cli.test_standing import await_far
 from tests.support.building import production
 from tests.support.rows import insert, value
 from tests.support.site import Site
@@ -73,3 +76,30 @@ def test_the_files_of_a_node_whose_cache_another_node_has_are_not_counted(
     has_made(site, cluster="farm")
 
     assert "only it has" not in d0ctl("node", "drain", "far", "--dry-run").stdout
+
+
+AGAIN = "d0ctl set-status prod/1/1/1 unscheduled"
+
+
+def test_why_names_the_command_that_makes_a_file_of_a_node_that_is_down_again_elsewhere(
+    site: Site, d0ctl: Type
+) -> None:
+    await_far(site)
+
+    answers = [d0ctl("why", path).stdout for path in ("prod/2/1/1", "prod/2", "prod:x")]
+    done = d0ctl(*AGAIN.split()[1:])
+
+    assert [answer.count(f"{AGAIN}   # makes `x` again elsewhere") for answer in answers] == [1] * 3
+    assert (done.exit_code, site.phase("prod/1/1/1")) == (0, "ready")
+
+
+@pytest.mark.parametrize("command", ["hold prod", "node drain localhost"])
+def test_a_file_that_would_not_be_made_again_now_has_no_such_command(
+    site: Site, d0ctl: Type, command: str
+) -> None:
+    await_far(site)
+    d0ctl(*command.split())
+
+    answers = [d0ctl("why", path).stdout for path in ("prod/2/1/1", "prod:x")]
+
+    assert "set-status" not in "".join(answers)

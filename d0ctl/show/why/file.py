@@ -18,7 +18,7 @@ from d0ctl.show.why.files.file_copies import (
 )
 from d0ctl.show.why.files.last_copy import why_gone
 from d0ctl.show.why.files.origin import add_origin
-from d0ctl.show.why.files.readers import reader_facts
+from d0ctl.show.why.files.readers import is_open, reader_facts
 from d0ctl.show.why.package import package as explain_package
 from d0ctl.show.why.phases import dropped_line
 from d0ctl.store.clusters import replicas
@@ -139,7 +139,19 @@ def _present(about: _AboutFile) -> None:
             about.explanation.facts.append(fact)
             unneeded = f"d0ctl file set-disposition {quote(file.path)} deletable"
             about.explanation.commands.append(unneeded)
+        _make_again(about)
     about.explanation.commands.append(f"d0ctl status {file.maker}")
+
+
+def _make_again(about: _AboutFile) -> None:
+    """Add how a file is made again that packages need and only nodes have that are down."""
+    is_away = bool(about.copies) and all(copy.state == "down" for copy in about.copies)
+    if not is_away or about.file.locator or not any(map(is_open, about.readers)):
+        return
+    from d0ctl.show.why.phases.unscheduled import made_elsewhere  # late: few nodes are down
+
+    again = made_elsewhere(about.store, about.file.maker or "", about.file.name, about.now)
+    about.explanation.commands += [again] if again else []
 
 
 def _lost_copies(about: _AboutFile) -> None:

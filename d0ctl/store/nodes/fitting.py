@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec, PackageSpec
+from d0ctl.schedule.node_state import serves
 from d0ctl.schedule.resources import Requirement
 from d0ctl.store.connection import Store, as_json
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
@@ -197,6 +198,15 @@ class Stranded(NamedTuple):
 
     job: str
     packages: int
+
+
+def runs_again(store: Store, package: int, *, now: float) -> bool:
+    """Return whether a successful package would run again now, on a node that takes packages."""
+    row = store.row("remake_request", package=package)
+    if row is None:
+        return False
+    requirement = requirement_of(row, Catalogue(store))
+    return any(serves(view.node, requirement) for view in node_views(store, now=now))
 
 
 class Without:

@@ -24,7 +24,10 @@ class MissingInput(Struct, frozen=True):
 
 
 class Transfer(Struct, frozen=True):
-    """An input in transit to the node of its package, from a node that has it."""
+    """An input in transit to the node of its package, from a node that has it.
+
+    `maker` is the path of the package that made it.
+    """
 
     name: str
     tries: int
@@ -32,6 +35,7 @@ class Transfer(Struct, frozen=True):
     source: str | None
     source_state: str | None
     source_error: str | None
+    maker: str | None
 
 
 def missing_inputs(store: Store, package: int, limit: int) -> list[MissingInput]:

@@ -414,13 +414,14 @@ having n > 0;
 -- Inputs of a package that must be copied to its node, each with a node that has it, preferably
 -- one that is up.
 select file.name, transfer.tries, transfer.last_error, transfer.not_before, far.name as source,
-       far.state as source_state, far.last_error as source_error
+       far.state as source_state, far.last_error as source_error, maker.path as maker
   from package
   join node on node.id = package.node_id
   join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
   join file on file.id = input.file_id
   join transfer on transfer.file_id = file.id and transfer.cluster_id = node.cluster_id
                and transfer.result = 0
+  left join package_path as maker on maker.package_id = file.package_id
   left join node as far on far.id = coalesce(
        (select named.id from node as named
          where named.name = substr(file.locator, 1, instr(file.locator, ':') - 1)),

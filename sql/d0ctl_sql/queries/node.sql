@@ -437,6 +437,27 @@ select requirement.*
   from json_each(:requirements) as asked
   join requirement on requirement.id = asked.value and requirement.stay is null;
 
+-- name: remake_request
+-- The request of a successful package that would run again at once; none if its line was dropped, its job
+-- is held or paused, or it reads files of which only nodes that are down have copies.
+select requirement.*
+  from package
+  join job on job.id = package.job_id and job.visible = 1 and job.hold = 0 and job.pause = 0
+  join line on line.id = package.line_id and line.dropped is null
+  join requirement on requirement.id = package.requirement_id and requirement.stay is null
+ where package.id = :package and package.phase = 'done'
+   and not exists (
+       select 1
+         from input
+         join file on file.id = input.file_id and file.present = 1 and file.locator is null
+        where input.package_id = package.id and input.dropped = 0 and input.own = 0
+          and exists (select 1 from location where location.file_id = file.id)
+          and not exists (select 1
+                            from location
+                            left join node on node.cluster_id = location.cluster_id
+                           where location.file_id = file.id
+                             and (location.cluster_id = 1 or node.state <> 'down')));
+
 -- name: packages_to_run
 -- How many packages of a job with some requirements have not ended.
 select count(*)

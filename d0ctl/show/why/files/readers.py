@@ -18,7 +18,7 @@ ENDED = frozenset({Status.SUCCESSFUL, Status.CANCELED})
 
 def reader_facts(store: Store, file: FileView, readers: Sequence[ReaderView]) -> list[str]:
     """Name the readers of a file, and say for how many other files they wait."""
-    waiting_readers = [reader for reader in readers if _is_open(reader)]
+    waiting_readers = [reader for reader in readers if is_open(reader)]
     facts = [_reader(store, file, reader) for reader in waiting_readers[:MOST]]
     if len(waiting_readers) > MOST:
         others = waiting_readers[MOST:]
@@ -45,7 +45,8 @@ def _by_state(store: Store, readers: Sequence[ReaderView]) -> str:
     return listed(f"{n:,} {state}" for state, n in states.most_common())
 
 
-def _is_open(reader: ReaderView) -> bool:
+def is_open(reader: ReaderView) -> bool:
+    """Return whether a reader has still to read its inputs, or reads them now."""
     return STATUS_OF[Phase(reader.phase)] not in ENDED and reader.phase != Phase.TRANSFERRING
 
 

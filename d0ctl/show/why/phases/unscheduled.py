@@ -3,17 +3,19 @@
 from collections.abc import Iterator, Sequence
 
 from d0ctl.model import Phase, Reason
+from d0ctl.select import parse
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import MOST, gone_for_good, kept_back, speed, transfer_text
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
 from d0ctl.show.why.phases.node_pauses import has_room
 from d0ctl.show.why.subject import Subject, continue_job, job_hold
+from d0ctl.store.connection import Store
 from d0ctl.store.files import links
 from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes.holder import drives
 from d0ctl.store.nodes.registry import capacities, launched_on
-from d0ctl.store.views import dependencies, one_package
+from d0ctl.store.views import browse, dependencies, one_package
 from d0ctl.store.views.dependencies import Transfer
 from d0ctl.units import count, duration, iso, listed, moment, size
 
@@ -140,6 +142,7 @@ def assigned(subject: Subject) -> None:
             ]
         for source in away:
             explanation.commands.append(f"d0ctl node check {source}")
+            _make_again(subject, next(file for file in moving if file.source == source))
             if source in idle:
                 explanation.commands.append(gone_for_good(str(source)))
     else:
@@ -149,6 +152,27 @@ def assigned(subject: Subject) -> None:
         subject.fact("no daemon is running, so nothing launches it")
         subject.command("d0ctl daemon start")
     subject.command(f"d0ctl why {package.node}")
+
+
+def _make_again(subject: Subject, file: Transfer) -> None:
+    """Add how an input is made again on another node, if it can be."""
+    if file.maker:
+        again = made_elsewhere(subject.store, file.maker, file.name, subject.now)
+        subject.explanation.commands += [again] if again else []
+
+
+def made_elsewhere(store: Store, maker: str, name: str, now: float) -> str | None:
+    """Return the command by which a file is made again while the nodes that have it are down.
+
+    It is None if the command would be refused, or no other node would take the maker now.
+    """
+    from d0ctl.store.jobs import retry  # late: few nodes are down
+    from d0ctl.store.nodes.fitting import runs_again
+
+    package = browse.package(store, parse(maker))
+    if not runs_again(store, package.id, now=now) or retry.unmakable(store.select([package.id])):
+        return None
+    return f"d0ctl set-status {maker} unscheduled   # makes `{name}` again elsewhere"
 
 
 def _archives(subject: Subject) -> None:
