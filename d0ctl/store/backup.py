@@ -235,9 +235,7 @@ def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
             with suppress(sqlite3.DatabaseError):  # nobody drives a broken one
                 _refuse_if_driven(home)
                 _checkpoint(home)
-            stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(now))
-            previous = home.root / f"d0ctl.db.before-{stamp}"
-            previous.unlink(missing_ok=True)
+            previous = _free_name(home, now)
             os.link(home.database, previous)
         aside.replace(home.database)
         for ending in ("-wal", "-shm"):
@@ -245,6 +243,16 @@ def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
         (home.root / SUCCESSOR).unlink(missing_ok=True)
         sync(os.fsencode(home.root))
         return previous
+
+
+def _free_name(home: Home, now: float) -> Path:
+    """Return the path for a database that is replaced now; earlier ones are kept."""
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(now))
+    path, number = home.root / f"d0ctl.db.before-{stamp}", 1
+    while path.exists():
+        number += 1
+        path = path.with_name(f"d0ctl.db.before-{stamp}.{number}")
+    return path
 
 
 def refuse_while_driven(home: Home) -> None:

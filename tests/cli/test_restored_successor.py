@@ -8,12 +8,12 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.daemon.drive import driving
 from d0ctl.errors import DatabaseUnavailable
-from d0ctl.store import open_store
+from d0ctl.store import backup, open_store
 from d0ctl.store.clusters.other_homes import marked_as_driver, take_over
 from d0ctl.store.files import moved_home
 from d0ctl.store.nodes.site import site_name, successor
 from tests.cli.conftest import Type
-from tests.support.jobs import job
+from tests.support.jobs import NOW, job
 from tests.support.site import Site
 
 Say = Callable[..., str]
@@ -206,3 +206,17 @@ def test_nobody_is_advised_to_start_a_daemon_in_a_copy(
     for answer in (of_package.stdout, of_daemon.stdout):
         assert warning in " ".join(answer.split())
         assert "daemon start" not in answer and " run before" not in answer
+
+
+def test_two_restores_in_one_second_keep_both_replaced_databases(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    saved, home = tmp_path / "saved.db", site.store.home
+    d0ctl("backup", str(saved))
+    site.submit(job("made-after"))
+    site.store.close()
+
+    kept = [backup.restore(home, saved, now=NOW), backup.restore(home, saved, now=NOW)]
+
+    assert [database is not None and b"made-after" in database.read_bytes()
+            for database in kept] == [True, False]  # fmt: skip
