@@ -1,16 +1,13 @@
 """Failures in figures: by reason, node, software and input."""
 
 import time
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from d0ctl.config import Home
-from d0ctl.model import Address
 from d0ctl.policy.blame import Share, blame
 from d0ctl.store import Store
-from d0ctl.store.nodes import registry
 from d0ctl.store.views import activity
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
@@ -92,36 +89,6 @@ def test_a_report_without_failures_is_empty_and_an_unknown_selector_an_error(
     filtered = d0ctl("report", "failures", "--since", "2h").stdout
     assert filtered == "no failure matches these options\n"
     assert d0ctl("report", "failures", "pord").exit_code == 3
-
-
-def bad_node(site: Site, reason: str = "seg-fault") -> None:
-    """Eight lines, of which those on a second node fail and those here do not."""
-    registry.add(site.store, Address("farm03", destination="farm03"), cpus=8)
-    site.up("farm03", machine_id="m3", cpus=8)
-    site.submit(production(lines=8))
-    for number in range(1, 9):
-        site.launch(f"prod/1/{number}/1", "farm03" if number > 4 else "localhost")
-        bad: dict[str, Any] = {"outcome": "failed", "reason": reason, "detail": "core", "binary": 1}
-        site.end(f"prod/1/{number}/1", **(bad if number > 4 else {}))
-
-
-def test_the_node_that_stands_out_is_blamed_with_the_evidence(d0ctl: Type, site: Site) -> None:
-    bad_node(site)
-
-    answer = d0ctl("report", "failures", "prod").stdout
-
-    assert ("node `farm03` stands out: all 4 attempts there failed, 0 of 4 elsewhere\n"
-            "  d0ctl why --node farm03\n") in answer  # fmt: skip
-    assert "software `" not in answer
-    for words in ((), ("prod/1",), ("prod", "--reason", "seg-fault"), ("--node", "farm03")):
-        (one,) = document(d0ctl("report", "failures", *words, "--json").stdout)["blamed"]
-        assert (one["node"], one["failed"], one["of"]) == ("farm03", 4, 4)
-        assert (one["others_failed"], one["others"]) == (0, 4)
-
-
-def test_no_node_is_blamed_for_packages_that_request_too_little(d0ctl: Type, site: Site) -> None:
-    bad_node(site, "out-of-memory")
-    assert "stands out" not in d0ctl("report", "failures", "prod").stdout
 
 
 def test_the_input_that_stands_out_is_blamed(d0ctl: Type, site: Site) -> None:

@@ -1,6 +1,7 @@
 """The page of `report failures`: how many, what is to blame, and which are alike."""
 
 import shlex
+from collections.abc import Collection
 
 from d0ctl.policy.blame import Blame
 from d0ctl.show.drawing.sheet import Cell, Sheet
@@ -20,9 +21,18 @@ WIDEST, START = 90, 25
 
 
 def draw(
-    page: Sheet, report: Report, selector: str | None, now: float, *, is_filtered: bool = False
+    page: Sheet,
+    report: Report,
+    selector: str | None,
+    now: float,
+    nodes: Collection[str],
+    *,
+    is_filtered: bool = False,
 ) -> None:
-    """Add how many packages failed, what is to blame, and the groups of alike failures."""
+    """Add how many packages failed, what is to blame, and the groups of alike failures.
+
+    `nodes` are the names of those that the site has: there is nothing to type for another one.
+    """
     if not report.count:
         page.say("no failure matches these options" if is_filtered else NOTHING_FAILED)
         return
@@ -33,7 +43,8 @@ def draw(
              f"{hours(report.wasted):,.2f} CPU hours wasted")  # fmt: skip
     for blame in report.blamed:
         page.say(blame.sentence())
-        page.add((f"  {_command(blame)}", "faint"))
+        if blame.kind != "node" or blame.share.name in nodes:
+            page.add((f"  {_command(blame)}", "faint"))
     shown: set[Sample] = set()
     for key, rows in report.groups.items():
         if rows:

@@ -84,8 +84,8 @@ def failures(
 ) -> Report:  # fmt: skip
     """Count failures of a selection, or all, since a time; of each group the most frequent.
 
-    What stands out is found among all of the selection. `apart` leaves out inputs that do not set
-    failed packages apart from others.
+    What stands out is found among all of the selection, but a node only if failures on it are
+    counted. `apart` leaves out inputs that do not set failed packages apart from others.
     """
     store.empty("failing")
     if wanted is None:
@@ -108,6 +108,9 @@ def failures(
             _QUERIES[group], limit=limit, **({"apart": apart} if group == "input" else {}))]
         for group in GROUPS
     }  # fmt: skip
+    shown = {alike.name for alike in groups["node"]} if len(groups["node"]) < limit else None
+    blamed = [found for found in blamed
+              if found.kind != "node" or shown is None or found.share.name in shown]  # fmt: skip
     return Report(**dict(whole), groups=groups, blamed=blamed)
 
 

@@ -78,6 +78,7 @@ def failures(
     json: options.Json = False,
 ) -> None:
     """Count failures by reason, node, software and input."""
+    from d0ctl.store.views import names
     from d0ctl.store.views.failure_counts import failures as read
 
     filters = (status, reason, node, older_than)
@@ -90,12 +91,13 @@ def failures(
     with session.reader() as store, store.reading():
         limit = MOST_IN_DOCUMENT if json else MOST_SHOWN + 1
         report = read(store, wanted, now=now, limit=limit, apart=not json, since=began)
+        nodes = names.nodes(store)
     if json:
         emit_json({"selector": None if wanted is None else str(wanted), **_document(report)})
     else:
         page = sheet()
         is_filtered = any(filters) or period is not None
-        failures_page.draw(page, report, selector, now, is_filtered=is_filtered)
+        failures_page.draw(page, report, selector, now, nodes, is_filtered=is_filtered)
         show(page)
         if selector is None:
             mention_archives(began)
