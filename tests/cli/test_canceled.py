@@ -282,3 +282,6 @@ def test_a_job_that_goes_names_the_packages_of_others_that_are_canceled_with_it(
     assert f"{done} job `maker`" in said
     assert f"canceled {cause} their inputs any more" in said
     assert site.phase("reader/1/1/1") == "canceled"
+    for path in ("reader", "reader/1", "reader/1/1/1"):
+        assert "a retry would run without these inputs" in d0ctl("why", path).stdout
+        assert not any("retry" in command for command in commands(d0ctl, path))

@@ -10,6 +10,7 @@ from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.advice import advice, is_redefined, renewed_inputs
 from d0ctl.show.why.common import MOST
 from d0ctl.show.why.phases import dropped_line, recovery, waiting
+from d0ctl.show.why.phases.leftovers import NO_MAKER
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.jobs import accept
 from d0ctl.store.nodes.catalogue import Catalogue
@@ -191,8 +192,11 @@ def canceled(subject: Subject) -> None:
         dropped_line.add_restoring(subject.store, subject.explanation, package.line_id, subject.now)
     if package.phase == "canceled":
         waiting.add_ended(subject)
-        targets = waiting.retry_targets(subject.store, package.id, package.path)
-        advice(subject.store, package, None).add_to(subject.explanation, targets)
+        if package.note == Remark.MAKER_REMOVED:
+            subject.fact(NO_MAKER)
+        else:
+            targets = waiting.retry_targets(subject.store, package.id, package.path)
+            advice(subject.store, package, None).add_to(subject.explanation, targets)
     elif package.line_named:
         line = package.path.rpartition("/")[0]
         dropped_line.add(subject.store, subject.explanation, package.line_id, line,

@@ -4,8 +4,12 @@ from collections.abc import Mapping
 from shlex import quote
 
 from d0ctl.model import Counts, Group, Phase
+from d0ctl.policy.remarks import Remark
 from d0ctl.show.why.common import MOST, NOT_PRODUCED, Explanation, GroupPart, retry_canceled
 from d0ctl.units import count, listed
+
+NO_MAKER = "a retry would run without these inputs"
+"""What speaks against a retry of packages whose inputs nothing makes any more."""
 
 
 def add(part: GroupPart, explanation: Explanation) -> None:
@@ -29,8 +33,13 @@ def add(part: GroupPart, explanation: Explanation) -> None:
     elif explanation.status != Group.CANCELED:  # whose answer says it
         _canceled(part.path, counts, explanation)
     if counts.get("canceled"):
-        facts = [part.explain(row.path).answer for row in part.sample([Phase.CANCELED], 1)]
+        rows = list(part.sample([Phase.CANCELED], 1))
+        facts = [part.explain(row.path).answer for row in rows]
         explanation.facts += [fact for fact in facts if fact not in explanation.facts]
+        if any(row.note == Remark.MAKER_REMOVED for row in rows):
+            explanation.facts.append(NO_MAKER)
+            retry = retry_canceled(part.path)
+            explanation.commands[:] = [each for each in explanation.commands if each != retry]
     if dropped := counts.get("dropped"):
         rows = list(part.sample([Phase.DROPPED], MOST))
         paths = [f"`{row.path}`" for row in rows]
