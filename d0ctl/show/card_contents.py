@@ -21,6 +21,7 @@ from d0ctl.show.why import group
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill
+from d0ctl.store.nodes.holder import last_heard
 from d0ctl.store.nodes.site import ended_tasks
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views import (
@@ -124,6 +125,7 @@ def package(store: Store, view: PackageView, now: float) -> "Package":
         one_package.notes(store, view.id, MOST_NOTES),
         one_package.acknowledgement(store, view.id) if view.phase == Phase.FAILED else None,
         one_package.samples(store, view.id) if view.phase in LIVE else [],
+        last_heard=last_heard(store),
     )
 
 

@@ -83,7 +83,8 @@ def _age(row: PackageRow, now: float) -> str:
     """Return how long a package has run or took, or else when it changed."""
     if row.started is None or STATUS_OF[Phase(row.phase)] not in RAN:
         return f"since {moment(row.changed, now)}"
-    return duration((now if row.ended is None else row.ended) - row.started)
+    until = now if row.last_heard is None else row.last_heard
+    return duration(max(0.0, (until if row.ended is None else row.ended) - row.started))
 
 
 def how_far(

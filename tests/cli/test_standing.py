@@ -166,12 +166,12 @@ def test_a_time_left_is_known_only_while_there_is_progress(
 
 
 def test_a_silent_package_shows_no_seconds_left(site: Site, d0ctl: Type) -> None:
+    drive(site)
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
-    now = time.time()
-    site.tell({"attempt": attempt, "kind": "progress", "seq": 2, "time": now, "binary": 1,
+    site.tell({"attempt": attempt, "kind": "progress", "seq": 2, "time": (now := time.time()),
                "done": 16, "total": 40, "percent": 40.0, "line": "", "eta": now, "cpu": 1.0,
-               "rss": 1})  # fmt: skip
+               "binary": 1, "rss": 1})  # fmt: skip
 
     for words in (["status", "prod"], ["status", "prod/1/1/1"]):
         answer = d0ctl(*words).stdout

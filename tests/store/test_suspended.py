@@ -5,7 +5,7 @@ import pytest
 from d0ctl.schedule.estimates import Range
 from d0ctl.store import Store
 from d0ctl.store.attempts.history.estimates import Program, samples
-from d0ctl.store.nodes import placement
+from d0ctl.store.nodes import leases, placement
 from d0ctl.store.views.job_files import eta, eta_audit
 from tests.store.telling import apply, more, progress
 from tests.store.test_urgency import timed
@@ -42,6 +42,8 @@ def suspend(store: Store, since: float, until: float | None = None) -> None:
 
 def test_a_package_is_no_straggler_because_it_was_suspended(running: Store) -> None:
     suspend(running, since=10, until=1010)
+    with running.writing():
+        leases.take_lease(running, "daemon", now=NOW)
 
     assert not eta.stragglers(running, None, 9, now=NOW + 1020)
     (late,) = eta.stragglers(running, None, 9, now=NOW + 1400)

@@ -5,6 +5,7 @@ import time
 from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.nodes import contact, registry
+from tests.cli.test_check import drive
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -94,6 +95,7 @@ def test_progress_and_end_climb_from_the_package_to_its_job(site: Site, dashboar
     site.submit(production())
     progress(site, "prod/1/1/1", 50.0, 3600.0)
     progress(site, "prod/1/2/1", 30.0, 7200.0)
+    drive(site)
 
     async def script(desk: Desk) -> None:
         await desk.sees("50 %")

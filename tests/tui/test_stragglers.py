@@ -1,5 +1,6 @@
 """Packages that run much longer than expected are shown as trouble: tree, wall, first line, `n`."""
 
+import re
 import time
 
 import pytest
@@ -9,6 +10,7 @@ from d0ctl.jobfile.spec import PackageSpec
 from d0ctl.show.drawing.signs import UNICODE
 from d0ctl.show.drawing.spans import text
 from d0ctl.store.views import browse
+from d0ctl.units import moment
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns
 from d0ctl_tui.draw.row_cells import RowContext, clock
@@ -160,3 +162,26 @@ def test_a_filter_shows_only_stragglers_and_marks_of_them_are_acted_on(
         await desk.sees("would drop 3 packages: 3 running")
 
     dashboard(script, start="prod")
+
+
+def test_without_a_daemon_nothing_is_late_that_was_not_when_nodes_were_last_heard(
+    site: Site, dashboard: Open
+) -> None:
+    site.up(cpus=8)
+    site.submit(job("prod", [minute()], [minute()]))
+    attempt, heard = site.launch("prod/1/1/1"), time.time() - 3600
+    site.tell({"attempt": attempt, "kind": "progress", "seq": 2, "time": heard, "binary": 1,
+               "done": 2.0, "total": 3.0, "percent": 66.0, "line": "event 2", "eta": heard + 7200,
+               "cpu": 1.0, "rss": 1000})  # fmt: skip
+    with site.store.writing():
+        change(site.store, "attempt", {"id": attempt}, launched=heard - 10, started=heard - 10)
+        change(site.store, "node", {"name": "localhost"}, contact=heard)
+        change(site.store, "progress", at=heard)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees(
+            "▶ running", "66 %", "event 2", "localhost  " + moment(heard - 10, time.time())
+        )
+        assert not re.search(r"straggler|late|~\d|\bleft\b|1 h 00", desk.screen), desk.screen
+
+    dashboard(script, start="prod/1/1/1", size=(160, 50))

@@ -23,6 +23,7 @@ from d0ctl.show.history.time_rows import (
 from d0ctl.store.history import attempt_spans
 from d0ctl.store.history.attempt_spans import AttemptSpan
 from d0ctl_tui.screens.timeline_screen import TimelineScreen
+from tests.cli.test_check import drive
 from tests.store.test_past import FIRST, as_of, spread_out
 from tests.support.building import production
 from tests.support.site import Site
@@ -209,6 +210,7 @@ def test_i_shows_slots_and_lines_and_enter_goes_to_the_package(site: Site, dashb
     site.submit(production())
     site.fail("prod/1/2/1")
     site.launch("prod/1/1/1")
+    drive(site)
 
     async def script(desk: Desk) -> None:
         await desk.press("i")

@@ -55,6 +55,8 @@ class Package(Struct, frozen=True):
     samples: list[PackageSample] = field(default_factory=list)
     is_past: bool = False
     """Whether it is shown as it was; what it requested then is not recorded."""
+    last_heard: float | None = None
+    """When nodes were heard last, if no process drives packages: an attempt ran until then."""
 
 
 def draw(
@@ -74,7 +76,7 @@ def draw(
     explain(sheet, package.why)
     _failures(sheet, package.failures, now)
     _output(sheet, package, log, log_key)
-    attempts(sheet, package.attempts[-limits.attempts :], now)
+    attempts(sheet, package.attempts[-limits.attempts :], now, package.last_heard)
     binary.list_all(sheet, package.binaries, package.view.attempts, now)
     inputs(sheet, package.inputs, package.attempts, limits)
     are_left = package.view.phase == Phase.FAILED and any(
@@ -188,18 +190,21 @@ def _output(sheet: Sheet, package: Package, log: str | None, key: str) -> None:
         sheet.quote(log, LOG_LINES)
 
 
-def attempts(sheet: Sheet, made: Sequence[AttemptView], now: float) -> None:
-    """Add the attempts, the last one first."""
+def attempts(
+    sheet: Sheet, made: Sequence[AttemptView], now: float, last_heard: float | None = None
+) -> None:
+    """Add the attempts, the last one first; one that has not ended runs until it was heard."""
     if not made:
         return
     sheet.head("attempts")
-    sheet.table([_attempt(attempt, now) for attempt in reversed(made)])
+    until = now if last_heard is None else last_heard
+    sheet.table([_attempt(attempt, now, until) for attempt in reversed(made)])
     for attempt in reversed(made):
         if details := _details(attempt):
             sheet.say(f"attempt {attempt.number} {'; '.join(details)}", "faint", indent="  ")
 
 
-def _attempt(attempt: AttemptView, now: float) -> list[Cell]:
+def _attempt(attempt: AttemptView, now: float, until: float) -> list[Cell]:
     began = attempt.started if attempt.started is not None else attempt.launched
     role = {"successful": "good", "failed": "bad", "lost": "warn"}.get(
         attempt.outcome or "", "plain"
@@ -212,7 +217,7 @@ def _attempt(attempt: AttemptView, now: float) -> list[Cell]:
         (attempt.outcome or "running", role),
         attempt.node_name,
         (moment(began, now), "faint"),
-        duration((attempt.ended if attempt.ended is not None else now) - began),
+        duration(max(0.0, (attempt.ended if attempt.ended is not None else until) - began)),
         (", ".join(used), "faint"),
         ("" if attempt.kind == "first" else attempt.kind, "faint"),
         (why, "bad"),

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from d0ctl.store.connection import Store
-from d0ctl.store.rows import make
+from d0ctl.store.nodes.holder import as_heard
 
 MOST = 5_000
 """How many attempts are read besides those that run, the last ones; this takes 30 ms."""
@@ -29,6 +29,8 @@ class AttemptSpan(Struct, frozen=True):
     """For how many seconds it was suspended."""
     contact_lost: float | None = None
     """Since when its node did not answer, if nobody knows when it ended."""
+    last_heard: float | None = None
+    """When nodes were heard last, if no process drives packages: it ran until then at least."""
 
     @property
     def is_going(self) -> bool:
@@ -36,8 +38,10 @@ class AttemptSpan(Struct, frozen=True):
         return self.ended is None and self.contact_lost is None
 
     def until(self, now: float) -> float:
-        """Return until when it may have taken a slot: now if it still does."""
+        """Return until when it may have taken a slot: now if it still does, as far as is known."""
         end = self.ended if self.contact_lost is None else self.contact_lost
+        if end is None and self.last_heard is not None:
+            end = max(self.last_heard, self.launched, self.started or 0.0)
         return now if end is None else end
 
     def ran(self, now: float) -> float | None:
@@ -51,4 +55,4 @@ def latest(store: Store, job: int | None, limit: int = MOST) -> list[AttemptSpan
     """Return the last attempts, and all that have not ended, of all jobs or of one, by launch."""
     first = store.value("first_of_last_attempts", limit=limit)
     rows = store.rows("attempt_spans", first=first, job=job)
-    return [make(AttemptSpan, row) for row in rows]
+    return as_heard(store, AttemptSpan, rows)

@@ -3,17 +3,20 @@
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.model import Node, NodeCapacity
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.rows import make
 
 N = TypeVar("N", Node, NodeCapacity)
+T = TypeVar("T", bound=Struct)
 
 LEASE = "daemon"
 """The lease of the daemon for `status` and `stop`."""
@@ -97,6 +100,34 @@ def is_daemon_outdated(store: Store) -> bool:
 def any_driver(store: Store) -> bool:
     """Return whether some process drives packages now: a daemon, or a `run`."""
     return any(not is_dead(row["holder"]) for row in store.rows("leases"))
+
+
+def last_heard(store: Store) -> float | None:
+    """Return when any node was heard last if no process drives packages now; else None.
+
+    Until then it is known that packages ran.
+    """
+    return None if any_driver(store) else store.value("last_contact")
+
+
+def known_until(store: Store, now: float) -> float:
+    """Return until when it is known that packages ran: now if a process drives them."""
+    last_contact = last_heard(store)
+    return now if last_contact is None else min(now, last_contact)
+
+
+def as_heard(store: Store, kind: type[T], rows: Iterable[Row]) -> list[T]:
+    """Fill a structure with each row of a package or an attempt, as far as it is known."""
+    known = unheard(store)
+    return [make(kind, row, **known) for row in rows]
+
+
+def unheard(store: Store) -> dict[str, Any]:
+    """Return the fields that take the place of what packages have reported of their ends, if no
+    process drives them: nobody knows whether they have ended since.
+    """
+    last_contact = last_heard(store)
+    return {} if last_contact is None else {"last_heard": last_contact, "eta": None}
 
 
 def job_lease(job: int) -> str:

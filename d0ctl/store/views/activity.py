@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.holder import any_driver
+from d0ctl.store.nodes.holder import any_driver, unheard
 from d0ctl.store.nodes.standstill import node_views
 from d0ctl.store.rows import make, make_all
 from d0ctl.store.views.shapes import JobSummary
@@ -129,8 +129,9 @@ def running_progress(store: Store, job: int) -> JobRunningProgress:
         dict[int, RunningProgress](),
         dict[int, RunningProgress](),
     )
+    known = unheard(store)
     for row in store.rows("outline_running_progress", job=job):
-        progress = RunningProgress(row["live"], row["percents"], row["eta"], row["with_eta"])
+        progress = make(RunningProgress, row, **known)
         whole, lines[row["line_id"]] = whole + progress, progress
         stages[row["stage_id"]] = stages.get(row["stage_id"], RunningProgress()) + progress
     return JobRunningProgress(whole, stages, lines)

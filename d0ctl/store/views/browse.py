@@ -11,6 +11,7 @@ from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.holder import as_heard
 from d0ctl.store.opening import open_store
 from d0ctl.store.rows import make
 from d0ctl.store.views import names
@@ -240,9 +241,8 @@ def package(store: Store, wanted: Selector) -> "PackageView":
 
 def in_phases(store: Store, job: int, phases: Iterable[Phase], limit: int) -> list[PackageRow]:
     """Return a few packages of a job that are in these phases."""
-    names = json.dumps(list(phases))
-    rows = store.rows("packages_in_phases", job=job, phases=names, limit=limit)
-    return [make(PackageRow, row) for row in rows]
+    wanted = {"job": job, "phases": json.dumps(list(phases)), "limit": limit}
+    return as_heard(store, PackageRow, store.rows("packages_in_phases", **wanted))
 
 
 def in_stage(
@@ -251,7 +251,7 @@ def in_stage(
     """Return a few packages of a stage, or of one line of it, that are in these phases."""
     names = json.dumps(list(phases))
     rows = store.rows("packages_in_stage", stage=stage, line=line, phases=names, limit=limit)
-    return [make(PackageRow, row) for row in rows]
+    return as_heard(store, PackageRow, rows)
 
 
 def failures(store: Store, job: int, limit: int, stage: int | None = None) -> list[FailureView]:

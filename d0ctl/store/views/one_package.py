@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from d0ctl.errors import NotFound
 from d0ctl.model import Reason
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.holder import as_heard
 from d0ctl.store.rows import make
 from d0ctl.store.views.shapes.of_package import (
     Acknowledgement,
@@ -153,7 +154,7 @@ def outputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[Output
 def progress(store: Store, package: int) -> ProgressView | None:
     """Return the progress of a package; None until its wrapper has reported."""
     row = store.row("package_progress", package=package)
-    return None if row is None else make(ProgressView, row)
+    return None if row is None else as_heard(store, ProgressView, [row])[0]
 
 
 def samples(store: Store, package: int) -> list[PackageSample]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from d0ctl.select import Selector
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.holder import as_heard, unheard
 from d0ctl.store.rows import make
 from d0ctl.store.views.browse import acknowledged, is_blocked, is_stuck
 from d0ctl.store.views.selection import choose
@@ -94,24 +95,24 @@ def _only_packages(
 ) -> dict[int, OnlyPackage]:
     """Return the packages of the lines that have just one, by the ids of the lines."""
     wanted = {row["id"]: row for row in lines if sum(counts.get(row["id"], {}).values()) == 1}
-    packages: dict[int, OnlyPackage] = {}
+    packages, known = dict[int, OnlyPackage](), unheard(store)
     for row in store.rows("outline_only_packages", lines=json.dumps(list(wanted))):
         line = wanted[row["line_id"]]
         packages[line["id"]] = make(OnlyPackage, row, line_seq=line["seq"], line_name=line["name"],
-                                 dropped=line["dropped"])  # fmt: skip
+                                 dropped=line["dropped"], **known)  # fmt: skip
     return packages
 
 
 def packages(store: Store, line: int, first: int, last: int) -> list[PackageRow]:
     """Return a page of the packages of a line."""
     rows = store.rows("outline_packages", line=line, first=first, last=last)
-    return [make(PackageRow, row) for row in rows]
+    return as_heard(store, PackageRow, rows)
 
 
 def packages_by_id(store: Store, ids: Iterable[int]) -> dict[int, PackageRow]:
     """Return some packages by their ids; removed ones are omitted."""
     rows = store.rows("outline_packages_by_id", ids=json.dumps(list(ids)))
-    return {row["id"]: make(PackageRow, row) for row in rows}
+    return {row.id: row for row in as_heard(store, PackageRow, rows)}
 
 
 def paths(store: Store, ids: Iterable[int]) -> list[str]:
@@ -122,7 +123,7 @@ def paths(store: Store, ids: Iterable[int]) -> list[str]:
 def on_node(store: Store, node: int, limit: int) -> list[PackageRow]:
     """Return a few packages that are live on a node."""
     rows = store.rows("outline_on_node", node=node, limit=limit)
-    return [make(PackageRow, row) for row in rows]
+    return as_heard(store, PackageRow, rows)
 
 
 def stage_count(store: Store, job: int) -> int:

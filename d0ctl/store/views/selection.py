@@ -14,7 +14,7 @@ from d0ctl.select.span import Span
 from d0ctl.select.span import numbers as numbers_of
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes import registry
-from d0ctl.store.rows import make
+from d0ctl.store.nodes.holder import as_heard
 from d0ctl.store.views.browse import (
     jobs,
     line,
@@ -200,7 +200,7 @@ def numbered(store: Store, selector: str) -> str | None:
 
 def packages(selected: Selection, limit: int = -1) -> list[PackageRow]:
     """Return the selected packages, in order."""
-    return [make(PackageRow, row) for row in selected.rows("selected_packages", limit=limit)]
+    return as_heard(selected.store, PackageRow, selected.rows("selected_packages", limit=limit))
 
 
 def located(store: Store, wanted: Selector) -> Selector:

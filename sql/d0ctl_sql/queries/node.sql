@@ -318,6 +318,10 @@ update node set state = 'unknown', since = :now where id = :node and state = 'up
 -- down -> unknown: d0ctl does not contact a node, so its last state may be wrong now.
 update node set state = 'unknown', since = :now where id = :node and state = 'down';
 
+-- name: last_contact
+-- When any node was heard last.
+select max(contact) from node;
+
 -- name: forget_contacts
 -- No process of this home has contacted any node.
 update node set state = 'unknown', since = :now where state <> 'unknown';

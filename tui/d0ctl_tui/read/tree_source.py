@@ -13,6 +13,7 @@ from d0ctl.schedule.standstill import Cause
 from d0ctl.show.cards.jobs import STANDS_STILL, state
 from d0ctl.store.connection import Store
 from d0ctl.store.history.notable import JobState
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.tasks import views as tasks
@@ -204,8 +205,11 @@ class Source:
         return self.ask(lambda store: outline.paths(store, ids), none)
 
     def horizon(self, now: float) -> Horizon:
-        """Return the remaining work of all jobs."""
-        return self.ask(lambda store: eta.horizon(store, now=now), NO_HORIZON)
+        """Return the remaining work of all jobs; nothing is known of it without a daemon."""
+        return self.ask(
+            lambda store: eta.horizon(store, now=now) if any_driver(store) else NO_HORIZON,
+            NO_HORIZON,
+        )
 
     def progress(self, path: Path) -> activity.RunningProgress:
         """Return the progress of the running packages of a job, stage or line."""

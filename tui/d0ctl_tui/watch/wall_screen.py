@@ -11,6 +11,7 @@ from d0ctl.schedule.horizon import NO_HORIZON
 from d0ctl.show.drawing.spans import Line, fit
 from d0ctl.show.why.production import LACKS_FILES
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.views import activity, browse
 from d0ctl.store.views.activity import StageRate
 from d0ctl.store.views.job_files import eta
@@ -140,9 +141,10 @@ Facts = tuple[StageRate | None, Range | None, Sequence[str], FailureView | None]
 
 def _facts(store: Store, jobs: list[JobSummary], now: float, *, has_ends: bool) -> dict[int, Facts]:
     """Return for each job by its id its rate, its end, the nodes that it waits for, and its last
-    failure. Ends of the past are unknown, as the runs that they follow from came later.
+    failure. Ends of the past are unknown, as the runs that they follow from came later, and so are
+    all without a daemon.
     """
-    horizon = eta.horizon(store, now=now) if has_ends else NO_HORIZON
+    horizon = eta.horizon(store, now=now) if has_ends and any_driver(store) else NO_HORIZON
     found: dict[int, Facts] = {}
     for job in jobs:
         rate, end, trouble = None, None, None

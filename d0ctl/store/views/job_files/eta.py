@@ -13,6 +13,7 @@ from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.schedule.quota import Capacity
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.due_times import doubt, left_s, waits
+from d0ctl.store.nodes.holder import known_until
 from d0ctl.store.nodes.site import throttle_rules
 from d0ctl.store.rows import make
 
@@ -201,9 +202,9 @@ def straggler_ids(store: Store, job: int | None, *, now: float) -> frozenset[int
 
 
 def stragglers(store: Store, job: int | None, limit: int, *, now: float) -> list[Straggler]:
-    """Return packages that run much longer than expected, of a job or of all."""
-    rows = store.rows("stragglers", job=job, now=now, factor=STRAGGLING, least=LEAST_STRAGGLING_S,
-                      limit=limit)  # fmt: skip
+    """Return packages known to run much longer than expected, of a job or of all."""
+    rows = store.rows("stragglers", job=job, now=known_until(store, now), factor=STRAGGLING,
+                      least=LEAST_STRAGGLING_S, limit=limit)  # fmt: skip
     return [make(Straggler, row) for row in rows]
 
 

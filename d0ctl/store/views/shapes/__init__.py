@@ -139,9 +139,11 @@ class PackageRow(Struct, frozen=True):
     """When its last attempt ended; of a running one, when it reported the following."""
     cpu: float | None
     rss: int | None
+    last_heard: float | None = None
+    """When nodes were heard last, if no process drives packages: a launched one ran until then."""
 
 
-class OnlyPackage(PackageRow, frozen=True):
+class OnlyPackage(PackageRow, frozen=True, kw_only=True):
     """The package of a line with just one: one row shows both."""
 
     line_id: int
