@@ -288,7 +288,7 @@ def test_a_node_that_fails_packages_is_shown_with_the_evidence_and_resumed(
 
     async def script(desk: Desk) -> None:
         await desk.press("o")
-        await desk.sees("by d0ctl: 3 attempts of", "drained by d0ctl at", "run elsewhere")
+        await desk.sees("by d0ctl: 3 attempts of", "drained by d0ctl at", "went elsewhere")
         await desk.press("C")
         await desk.sees("would resume `hole`")
         await desk.press("enter")
