@@ -6,6 +6,7 @@ import time
 from typer.testing import CliRunner
 
 from d0ctl.cli.app import app
+from tests.cli.test_check import drive
 from tests.support import rows
 from tests.support.building import production
 from tests.support.site import Site
@@ -109,6 +110,7 @@ def test_a_log_is_followed_searched_and_left(real_site: Site, dashboard: Open) -
 def test_the_age_of_a_package_grows_though_nothing_happens(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
+    drive(site)
 
     def age(desk: Desk) -> float:
         found = re.search(r":[0-9]{2}  ([0-9.]+) s\b", desk.screen)
