@@ -46,7 +46,12 @@ def test_a_script_that_is_called_but_not_executable_is_a_warning(
     monkeypatch.chdir(folder.parent)
     typed = f"chmod +x {folder.name}/sim.sh"
     assert warnings(called) == [f"`./sim.sh` is not executable: {typed}"]
-    assert warnings(line("{run: 'sh ./sim.sh', inputs: sim.sh}")) == []
+    for run in ("sh ./sim.sh", ["sh", "./sim.sh"]):
+        assert warnings(line(f"{{run: {run}, inputs: sim.sh}}")) == []
+    (folder / "bin").mkdir()
+    (folder / "bin" / "sim.sh").write_text("echo")
+    called_by_path = warnings(line("{run: bin/sim.sh 3, inputs: bin/sim.sh}"))
+    assert called_by_path == [f"`bin/sim.sh` is not executable: {typed[:-6]}bin/sim.sh"]
     (folder / "sim.sh").chmod(0o755)
     assert warnings(called) == []
 

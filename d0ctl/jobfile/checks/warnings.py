@@ -18,8 +18,8 @@ from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Notes, Position, did_you_mean, shown
 from d0ctl.units import without_unit
 
-_CALLED = re.compile(r"(?:^|[;&|(])[ \t]*\./([^\s;|&()<>\"'`/]+)", re.MULTILINE)
-"""A file that a text calls by `./NAME`."""
+_CALLED = re.compile(r"(?:(?<!\\\n)^|[;&|(])[ \t]*([^\s;|&()<>\"'`/]*/[^\s;|&()<>\"'`]+)", re.M)
+"""A file that a text calls by `./NAME` or `FOLDER/NAME`."""
 
 _SEARCHED = re.compile(r"(?:(?<!\\\n)^|[;&|(])[ \t]*([\w.+-]+)(?=[\s;&|<>]|$)", re.MULTILINE)
 """A command that a text calls by its name alone."""
@@ -144,21 +144,21 @@ def _not_executable(
 ) -> None:
     """Warn of a script beside the job file that is called but not executable, or not found."""
     is_shell = isinstance(binary.run, Script)
-    called = set(_CALLED.findall(text[:1_000_000]))
-    searched = set(_SEARCHED.findall(text[:1_000_000]) if is_shell else text.split("\n", 1)[:1])
+    text = text[:1_000_000] if is_shell else text.split("\n", 1)[0]
+    called = {word.removeprefix("./"): word for word in _CALLED.findall(text)}
+    searched = set(_SEARCHED.findall(text) if is_shell else [text])
     for file in own:
         path, name = files.absolute(file.file), file.local_name
-        if name not in called | searched or not local_files.is_file(path):
+        if name not in called.keys() | searched or not local_files.is_file(path):
             continue
         is_program = local_files.is_program(path)
         if name in called and not is_program:
             remedy = f"chmod +x {local_files.as_typed(path)}"
-            message = f"{shown(f'./{name}')} is not executable: {remedy}"
-            warnings.add(_position(binary, f"./{name}"), message)
+            message = f"{shown(called[name])} is not executable: {remedy}"
+            warnings.add(_position(binary, called[name]), message)
         elif name in searched and (is_program or not is_shell):
-            message = (
-                f"{shown(name)} is searched on the PATH of the node: write {shown(f'./{name}')}"
-            )
+            instead = shown(f"./{name}")
+            message = f"{shown(name)} is searched on the PATH of the node: write {instead}"
             warnings.add(_position(binary, name), message)
 
 
