@@ -148,7 +148,7 @@ def _make_again(about: _AboutFile) -> None:
     is_away = bool(about.copies) and all(copy.state == "down" for copy in about.copies)
     if not is_away or about.file.locator or not any(map(is_open, about.readers)):
         return
-    from d0ctl.show.why.phases.unscheduled import made_elsewhere  # late: few nodes are down
+    from d0ctl.show.why.causes.inputs_away import made_elsewhere  # late: few nodes are down
 
     again = made_elsewhere(about.store, about.file.maker or "", about.file.name, about.now)
     about.explanation.commands += [again] if again else []

@@ -24,7 +24,7 @@ class MissingInput(Struct, frozen=True):
 
 
 class Transfer(Struct, frozen=True):
-    """An input in transit to the node of its package, from a node that has it.
+    """An input in transit to the node of its package, or that will be, and a node that has it.
 
     `maker` is the path of the package that made it.
     """
@@ -93,6 +93,12 @@ def transfers_for(store: Store, package: int, limit: int) -> list[Transfer]:
     """Return a few inputs in transit to the node of a package."""
     rows = store.rows("transfers_for", package=package, limit=limit)
     return [make(Transfer, row) for row in rows]
+
+
+def inputs_away(store: Store, package: int, limit: int) -> tuple[list[Transfer], int]:
+    """Return a few inputs of a package that only nodes have that are down, and their number."""
+    rows = store.rows("inputs_away", package=package, limit=limit)
+    return [make(Transfer, row) for row in rows], rows[0]["n"] if rows else 0
 
 
 def transfers_to(store: Store, cluster: int, limit: int) -> list[Row]:

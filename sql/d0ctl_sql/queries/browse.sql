@@ -431,6 +431,32 @@ select file.name, transfer.tries, transfer.last_error, transfer.not_before, far.
  where package.id = :package
  limit :limit;
 
+-- name: inputs_away
+-- Inputs of a package of which only nodes that are down have copies, each with such a node, and how many
+-- there are; none if the package starts without them.
+with away (cluster_id) as (
+    select cluster_id from node where cluster_id <> 1
+     group by cluster_id having min(state = 'down') = 1)
+select file.name, 0 as tries, null as last_error, far.name as source, far.state as source_state,
+       far.last_error as source_error, maker.path as maker, count(*) over () as n
+  from (select distinct input.file_id
+          from package
+          join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
+                    and input.acquire = 'pre-fetch'
+         where package.id = :package and package.early <> 1
+           and exists (select 1 from away)) as needed
+  join file on file.id = needed.file_id and file.present = 1 and file.locator is null
+  join node as far on far.id = (select near.id
+                                  from location join node as near using (cluster_id)
+                                 where location.file_id = file.id
+                                 order by near.id limit 1)
+  left join package_path as maker on maker.package_id = file.package_id
+ where not exists (select 1 from location
+                    where location.file_id = file.id
+                      and location.cluster_id not in (select cluster_id from away))
+ order by file.id
+ limit :limit;
+
 -- name: results_under_way
 -- Results of a package that have not arrived.
 select file.name, transfer.tries, transfer.last_error

@@ -22,7 +22,7 @@ from d0ctl.store.nodes.holder import drives
 from d0ctl.store.nodes.standstill import node_views
 from d0ctl.store.views import one_package
 from d0ctl.store.views.shapes.of_package import PeakUse
-from d0ctl.units import format_size, listed, size, with_unit
+from d0ctl.units import count, format_size, listed, size, with_unit
 
 REQUESTS: Mapping[str, dict[str, Any]] = {
     "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},
@@ -43,7 +43,14 @@ def why_not_taken(subject: Subject) -> str:
     out |= node_pauses.objection(subject, [row for row in rows if row.name not in out])
     out |= broker.objection(subject, [row for row in rows if row.name not in out])
     fits = [row for row in rows if row.name not in out]
-    explanation.facts += grouped(out)
+    is_driven = drives(subject.store, subject.job.id)
+    away = 0
+    if is_driven and fits and any(row.state == "down" for row in rows):
+        from d0ctl.show.why.causes import inputs_away  # late: mostly, all nodes are up
+
+        away = inputs_away.add(subject)
+    known = explanation.details.get("nodes_down", ())
+    explanation.facts += grouped({name: why for name, why in out.items() if name not in known})
     explanation.details["nodes"] = [
         {"node": row.name, "against": out[row.name].text if row.name in out else None,
          "cpus": row.cpus, "used": row.used} for row in rows
@@ -54,7 +61,7 @@ def why_not_taken(subject: Subject) -> str:
     if not rows and not coming:
         explanation.commands.append("d0ctl node add NAME [user@]host")
         return "there are no nodes"
-    if not drives(subject.store, subject.job.id):
+    if not is_driven:
         explanation.commands += ["d0ctl daemon start", f"d0ctl run {subject.package.job}"]
         return "no daemon is running"
     if not fits and coming:
@@ -65,6 +72,8 @@ def why_not_taken(subject: Subject) -> str:
         _close_matches(subject, rows, requirement)
         explanation.commands.append("d0ctl node list")
         return "no node can take it"
+    if away:
+        return f"{count(away, 'input')} can't be copied now"
     from d0ctl.show.why.phases.queue_position import why_queued
 
     why = why_queued(subject, fits, requirement)

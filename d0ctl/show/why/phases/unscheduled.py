@@ -1,26 +1,18 @@
 """Why a package is not launched: ready, cooling off, held, or assigned to a node."""
 
-from collections.abc import Iterator, Sequence
-
 from d0ctl.model import Phase, Reason
-from d0ctl.select import parse
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.why.common import MOST, gone_for_good, kept_back, speed, transfer_text
+from d0ctl.show.why.common import MOST, kept_back, speed
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
 from d0ctl.show.why.phases.node_pauses import has_room
 from d0ctl.show.why.subject import Subject, continue_job, job_hold
-from d0ctl.store.connection import Store
 from d0ctl.store.files import links
 from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes.holder import drives
-from d0ctl.store.nodes.registry import capacities, launched_on
-from d0ctl.store.views import browse, dependencies, one_package
-from d0ctl.store.views.dependencies import Transfer
-from d0ctl.units import count, duration, iso, listed, moment, size
-
-MOST_NAMED = 3
-"""How many files on a node that is down are named."""
+from d0ctl.store.nodes.registry import capacities
+from d0ctl.store.views import dependencies, one_package
+from d0ctl.units import count, duration, iso, moment, size
 
 
 def ready(subject: Subject) -> None:
@@ -71,6 +63,9 @@ def cooloff(subject: Subject) -> None:
     )
     subject.explanation.facts += recovery.found_inputs(subject.store, package)
     subject.fact(f"it will be retried in {left}")
+    from d0ctl.show.why.causes import inputs_away  # late: few packages cool off
+
+    inputs_away.add(subject)
     subject.explanation.details["until"] = iso(package.not_before)
     if package.avoid:
         subject.fact(f"not on `{package.avoid}` if another node can take it")
@@ -124,27 +119,16 @@ def assigned(subject: Subject) -> None:
     package, explanation = subject.package, subject.explanation
     moving = dependencies.transfers_for(subject.store, package.id, MOST)
     if package.staging and moving:
+        from d0ctl.show.why.causes import inputs_away  # late: most have their inputs
+
         inputs = count(package.staging, "input is", "inputs are")
         explanation.answer = (
             f"{subject.name} will run on `{package.node}`, where {inputs} not yet present"
         )
-        explanation.facts += _fetches(moving, package.staging)
+        explanation.facts += inputs_away.facts_about(moving, package.staging)
         if recent := links.arriving(subject.store, package.node or ""):
             subject.fact(f"recent transfers to `{package.node}` ran at {speed(*recent)}")
-        away = list(dict.fromkeys(file.source for file in moving if _is_away(file)))
-        idle = []
-        if away:
-            explanation.details["nodes_down"] = away
-            idle = [
-                room.name
-                for room in capacities(subject.store)
-                if not launched_on(subject.store, room.id)
-            ]
-        for source in away:
-            explanation.commands.append(f"d0ctl node check {source}")
-            _make_again(subject, next(file for file in moving if file.source == source))
-            if source in idle:
-                explanation.commands.append(gone_for_good(str(source)))
+        inputs_away.advise(subject, [file for file in moving if inputs_away.is_away(file)])
     else:
         explanation.answer = f"{subject.name} will run on `{package.node}` and is launched next"
         _archives(subject)
@@ -152,27 +136,6 @@ def assigned(subject: Subject) -> None:
         subject.fact("no daemon is running, so nothing launches it")
         subject.command("d0ctl daemon start")
     subject.command(f"d0ctl why {package.node}")
-
-
-def _make_again(subject: Subject, file: Transfer) -> None:
-    """Add how an input is made again on another node, if it can be."""
-    if file.maker:
-        again = made_elsewhere(subject.store, file.maker, file.name, subject.now)
-        subject.explanation.commands += [again] if again else []
-
-
-def made_elsewhere(store: Store, maker: str, name: str, now: float) -> str | None:
-    """Return the command by which a file is made again while the nodes that have it are down.
-
-    It is None if the command would be refused, or no other node would take the maker now.
-    """
-    from d0ctl.store.jobs import retry  # late: few nodes are down
-    from d0ctl.store.nodes.fitting import runs_again
-
-    package = browse.package(store, parse(maker))
-    if not runs_again(store, package.id, now=now) or retry.unmakable(store.select([package.id])):
-        return None
-    return f"d0ctl set-status {maker} unscheduled   # makes `{name}` again elsewhere"
 
 
 def _archives(subject: Subject) -> None:
@@ -187,24 +150,3 @@ def _archives(subject: Subject) -> None:
         tries = count(row["tries"] or 0, "try", "tries")
         error = f", {tries} so far: {row['last_error']}" if row["last_error"] else ""
         subject.fact(f"software `{row['title']}` is being copied{error}")
-
-
-def _fetches(files: Sequence[Transfer], number: int) -> Iterator[str]:
-    """Describe inputs that the node lacks: being copied, unless the node that has them is down."""
-    away: dict[str | None, list[Transfer]] = {}
-    for file in files:
-        if _is_away(file):
-            away.setdefault(file.source, []).append(file)
-        else:
-            yield transfer_text(file.name, file.tries, file.last_error)
-    for source, lost in away.items():
-        names = [f"`{file.name}`" for file in lost[:MOST_NAMED]]
-        more = (number if len(lost) == len(files) else len(lost)) - len(names)
-        names += [f"{more:,} more"] if more > 0 else []
-        noun = "file" if len(names) == 1 else "files"
-        error = f": {lost[0].source_error}" if lost[0].source_error else ""
-        yield f"{noun} {listed(names)} can't be copied: node `{source}` is down{error}"
-
-
-def _is_away(file: Transfer) -> bool:
-    return file.source_state == "down"

@@ -1,0 +1,73 @@
+"""Packages that no node has taken yet and whose inputs are only on a node that is down."""
+
+import pytest
+
+from d0ctl.model import Address
+from d0ctl.store.nodes import registry
+from tests.cli.conftest import Type
+from tests.cli.test_standing import down, drive
+from tests.support.building import document, job, line, package
+from tests.support.site import Site
+
+CAN_NOT = "file `x` can't be copied: node `far` is down: connection refused"
+
+
+@pytest.fixture
+def site(site: Site) -> Site:
+    """A site with a ready package whose input is only on a node that is down."""
+    drive(site)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far", machine_id="m2", base="/tmp/far")
+    site.submit(job(("a", [line(package("x"), package("y", needs=["x"]))])))
+    site.launch("prod/1/1/1", "far")
+    site.end("prod/1/1/1")
+    site.up()
+    down(site, "far")
+    return site
+
+
+def test_a_ready_package_says_that_its_input_is_out_of_reach(site: Site, d0ctl: Type) -> None:
+    answer, card = d0ctl("why", "prod/1/1/2").stdout, d0ctl("status", "prod/1/1/2").stdout
+
+    first = "package `prod/1/1/2` is ready, and 1 input can't be copied now\n"
+    assert answer.startswith(f"{first}- {CAN_NOT}\n")
+    assert f"\n{first}- {CAN_NOT}\n" in card
+    assert "if it were next" not in answer and "takes less than" not in answer
+    assert "has been down since" not in answer, "it is said once that the node is down"
+    commands = [text.strip() for text in answer.splitlines() if text.startswith("  $ ")]
+    assert commands == [
+        "$ d0ctl node check far",
+        "$ d0ctl set-status prod/1/1/1 unscheduled   # makes `x` again elsewhere",
+        "$ d0ctl node remove far   # if it is gone for good: its files are made again",
+    ]
+    assert document(d0ctl("why", "prod/1/1/2", "--json").stdout)["details"]["nodes_down"] == ["far"]
+
+
+def test_one_whose_input_has_another_copy_waits_for_a_slot(site: Site, d0ctl: Type) -> None:
+    site.up("far", machine_id="m2", base="/tmp/far")
+
+    answer = d0ctl("why", "prod/1/1/2").stdout
+
+    assert "it starts on `localhost` or `far` when its turn comes" in answer
+    assert "can't be copied" not in answer
+
+
+def test_one_that_cools_off_says_it_too(site: Site, d0ctl: Type) -> None:
+    site.launch("prod/1/1/2", "far")
+    site.end("prod/1/1/2", "failed", reason="stage-in", detail="no answer")
+    down(site, "far")
+    assert site.phase("prod/1/1/2") == "cooloff"
+
+    answer = d0ctl("why", "prod/1/1/2").stdout
+
+    assert f"- {CAN_NOT}\n" in answer
+    assert "  $ d0ctl node check far\n" in answer
+    assert "  $ d0ctl retry prod/1/1/2\n" in answer
+
+
+def test_without_a_node_that_could_take_it_that_comes_first(site: Site, d0ctl: Type) -> None:
+    d0ctl("node", "drain", "localhost")
+
+    answer = d0ctl("why", "prod/1/1/2").stdout
+
+    assert answer.startswith("package `prod/1/1/2` is ready, and no node can take it\n")
