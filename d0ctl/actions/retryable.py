@@ -1,7 +1,10 @@
 """Packages that would fail again or never start, and why."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from d0ctl.actions import undo
 from d0ctl.model import Phase
@@ -14,7 +17,11 @@ from d0ctl.store.jobs.restore_line import line_launched_without, lines_to_restor
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.fitting import Nodes, in_words
+from d0ctl.store.views import selection
 from d0ctl.units import count, listed
+
+BY_NAME = frozenset({Phase.CANCELED, Phase.COOLOFF})
+"""Packages that are retried only if they are selected by their path or state."""
 
 AT_A_LIMIT = {
     "out-of-memory": "it ran out of memory and would get no more: --memory SIZE",
@@ -24,6 +31,36 @@ AT_A_LIMIT = {
 
 MOST_MAKERS = 3
 """How many of the packages are named that have to run first."""
+
+
+def keep_retryable(selected: Selection, target: Selector, now: float) -> Selection:
+    """Select only the packages of a target that are retried: failed ones, and those that are named.
+
+    Each part counts as it does alone.
+    """
+    parts = defaultdict[frozenset[Phase], list[Selector]](list)
+    for part in target.parts:
+        parts[_phases(part)].append(part)
+    if len(parts) == 1:
+        retry.keep_phases(selected, *parts)
+        return selected
+    store, packages = selected.store, set[int]()
+    for phases, (first, *others) in parts.items():
+        joined = replace(first, also=tuple(others))
+        of_parts = selection.choose(store, joined, now=now, lenient=True)
+        packages |= retry.in_phases(of_parts, phases)
+    return store.select(packages)
+
+
+def selects(target: Selector, phase: Phase) -> bool:
+    """Return whether packages in a phase are retried if some of the selected ones are."""
+    return any(phase in _phases(part) for part in target.parts)
+
+
+def _phases(part: Selector) -> frozenset[Phase]:
+    """Return the phases of a part that are retried: failed, and those that it selects by name."""
+    is_path = part.is_one and part.level == "package"
+    return (BY_NAME if is_path else BY_NAME & frozenset(part.phases or ())) | {Phase.FAILED}
 
 
 def not_retryable(

@@ -99,3 +99,18 @@ def test_an_undo_of_a_finish_does_not_stop_the_job_again(
     assert of_one.stdout.endswith("it was held or paused: after an undo, packages start\n")
     assert "1 of the jobs was held or paused: after an undo, packages start\n" in of_both.stdout
     assert "paused" not in d0ctl("status", "prod").stdout
+
+
+@pytest.mark.parametrize("others", [("prod:failed",), ("prod/1/3",), ("prod/1/3/1",)])
+@pytest.mark.parametrize("canceled", ["prod:canceled", "prod/1/2/1"])
+def test_a_killed_package_runs_again_if_one_of_several_selectors_names_it(
+    site: Site, d0ctl: Type, canceled: str, others: tuple[str]
+) -> None:
+    site.submit(production())
+    d0ctl("kill", "prod/1/2/1")
+    site.fail("prod/1/3/1")
+
+    answer = d0ctl("retry", canceled, *others).stdout
+
+    assert "canceled" not in answer.partition("unchanged")[2]
+    assert site.phase("prod/1/2/1") == site.phase("prod/1/3/1") == "ready"

@@ -30,8 +30,10 @@ from d0ctl.actions.option import (
 from d0ctl.actions.retryable import (
     AT_A_LIMIT,
     dropped_readers,
+    keep_retryable,
     not_retryable,
     restoring,
+    selects,
     waits_for,
     without_node,
 )
@@ -51,9 +53,6 @@ from d0ctl.store.jobs.retry import Makers
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import left_out, selection
 from d0ctl.units import count, listed
-
-BY_NAME = frozenset({Phase.CANCELED, Phase.COOLOFF})
-"""Packages that are retried only if they are selected by their path or state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request
         return request
     with store.reading():
         selected = selection.choose(store, request.target, now=now)
-        retry.keep_phases(selected, retryable(request.target))
+        selected = keep_retryable(selected, request.target, now)
         if not selected.count():
             return request
         found = scripts_of(selected, request.target, options.parameters)
@@ -120,13 +119,15 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
     """Plan for the failed packages, without those that would fail again."""
     for node in request.options.named_nodes:
         selection.check_node(store, node)
-    able = retryable(request.target)
     selected = selection.choose(store, request.target, now=now)
+    all_phases = lifecycle.phases(selected)
+    selected = keep_retryable(selected, request.target, now)
     phases = lifecycle.phases(selected)
-    unchanged = {phase: n for phase, n in phases.items() if phase not in able}
-    if len(unchanged) == len(phases):
-        raise _nothing(selected, request.target, unchanged)
-    retry.keep_phases(selected, able)
+    if not phases:
+        selected = selection.choose(store, request.target, now=now)
+        raise _nothing(selected, request.target, all_phases)
+    unchanged = {phase: left for phase, n in all_phases.items()
+                 if (left := n - phases.get(phase, 0))}  # fmt: skip
     options = request.options
     unfit = without_node(selected, options.requirement, now)
     jobs = jobs_of(store, request.target)[: wording.MOST_NAMED]
@@ -147,7 +148,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         unchanged=unchanged,
         changes=tuple(rows(selected)[:MOST_SHOWN]),
         refused=dict(refused),
-        killing=killing if Phase.CANCELED in able else (),
+        killing=killing if selects(request.target, Phase.CANCELED) else (),
         stopped=alike_failures.stopped_jobs(selected),
         outdated=edited_files.outdated_copies(selected),
         makers=retry.makers_of_removed(selected),
@@ -157,15 +158,6 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         mixed=[found for job in jobs
                for found in edited_files.done_with_earlier(store, job.id).items()],
     )  # fmt: skip
-
-
-def retryable(target: Selector) -> frozenset[Phase]:
-    """Return the phases that are retried: failed, and those that are selected by name."""
-    named = [
-        BY_NAME if part.is_one and part.level == "package" else frozenset(part.phases or ())
-        for part in target.parts
-    ]
-    return (BY_NAME & frozenset.intersection(*named)) | {Phase.FAILED}
 
 
 def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -> Conflict:

@@ -32,6 +32,12 @@ def leave_out(selected: Selection, packages: Iterable[int]) -> None:
     selected.change_many("leave_out_package", ((package,) for package in packages))
 
 
+def in_phases(selected: Selection, phases: Iterable[str]) -> set[int]:
+    """Return the selected packages that are in these phases."""
+    keep_phases(selected, phases)
+    return {row[0] for row in selected.rows("selected_ids")}
+
+
 def leave_out_of_dropped_lines(selected: Selection) -> int:
     """Remove the successful packages of dropped lines from the selection; return how many."""
     return selected.change("leave_out_done_of_dropped")
