@@ -186,3 +186,7 @@ def test_a_clone_of_a_job_with_dropped_lines_says_that_it_runs_them(
 
     plan = d0ctl("clone", "wide", "--dry-run").stdout
     assert "1 line of `wide` is dropped, but not in the clone, which runs it again" in plan
+    file = tmp_path / "wide.yaml"
+    file.write_text(file.read_text().replace("[1, 2, 3]", "[1, 3]"))
+    d0ctl("update", "wide")
+    assert "dropped" not in d0ctl("clone", "wide", "--dry-run").stdout

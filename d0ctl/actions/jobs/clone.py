@@ -55,7 +55,7 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
     warnings = [*spec.warnings, *submit.of_other_jobs(store, spec, target.brief)]
     if not is_whole_job(target):
         warnings += _outdated(store, target)
-    elif dropped := left_out.dropped_lines(store, jobs[0].id).lacking:
+    elif dropped := left_out.dropped_among(store, jobs[0].id, _lines(spec)):
         are, them = ("line of `{}` is", "it") if dropped == 1 else ("lines of `{}` are", "them")
         lines = f"{dropped:,} {are.format(name)}"
         warnings.append(f"{lines} dropped, but not in the clone, which runs {them} again")
@@ -68,6 +68,10 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
         return spec
     stem = re.sub(r"-[0-9]{3,}$", "", name)
     return changed(spec, name=free_name(store, stem), named=True)
+
+
+def _lines(spec: JobSpec) -> set[tuple[str, str]]:
+    return {(stage.name, line.name) for stage in spec.stages for line in stage.lines}
 
 
 def _refuse_second_name(store: Store, target: Selector) -> None:

@@ -1,7 +1,7 @@
 """Dropped lines, the inputs that packages lack because of them, and outdated packages."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -61,6 +61,12 @@ def dropped_lines(store: Store, job: int) -> DroppedLines:
     row = store.row("dropped_lines", job=job)
     assert row is not None
     return DroppedLines(row["lines"], row["removed"])
+
+
+def dropped_among(store: Store, job: int, lines: Container[tuple[str, str]]) -> int:
+    """Count the dropped lines of a job among those with these names, each after its stage's."""
+    dropped = store.rows("dropped_line_names", job=job)
+    return sum((row["stage"], row["name"]) in lines for row in dropped)
 
 
 def shortfall(store: Store, package: int, path: str, phase: str) -> Shortfall | None:

@@ -122,6 +122,13 @@ select count(*) as lines, count(case when line.named = 2 then 1 end) as removed
   join line on line.stage_id = stage.id and line.dropped is not null
  where stage.job_id = :job;
 
+-- name: dropped_line_names
+-- The dropped lines of a job that its job file did not lose, with the names of their stages.
+select stage.name as stage, line.name
+  from stage
+  join line on line.stage_id = stage.id and line.dropped is not null and line.named <> 2
+ where stage.job_id = :job;
+
 -- name: package_by_path
 -- One package.
 select package.*, node.name as node, job.name as job, job.hold as job_hold,
