@@ -40,6 +40,14 @@ stages:
     ]
 
 
+def test_a_file_of_several_groups_lacks_their_number(faults: Faults) -> None:
+    loop = "for: {seeds: {range: [1, 4], by: 2}}"
+
+    [fault] = faults(f"stages: [{{lines: [{{{loop}, run: 'x {{seeds}}', outputs: x.txt}}]}}]")
+
+    assert fault.endswith("both make `x.txt`: its name lacks `{seeds.index}`")
+
+
 def test_a_pattern_of_several_packages_advises_a_folder_of_each(faults: Faults) -> None:
     text = """\
 stages:

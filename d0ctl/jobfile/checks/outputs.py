@@ -8,7 +8,7 @@ from d0ctl.jobfile.checks.layout import Layout, PackageRange
 from d0ctl.jobfile.checks.package import outputs_of
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import is_pattern, output_name, takes
-from d0ctl.jobfile.language.placeholders import LoopValues
+from d0ctl.jobfile.language.placeholders import LoopName, LoopValues
 from d0ctl.jobfile.recipe import JobRecipe, OutputRecipe
 from d0ctl.jobfile.sections.late_outputs import check_late_pattern
 from d0ctl.jobfile.yaml.faults import NAMES_SEARCHED, Faults, Position, shown
@@ -130,13 +130,20 @@ class Outputs:
             if maker < part.first_package:
                 return both
             written = output.file.scalar.text
-            absent = [f"{{{loop}}}" for loop in part.line.loop.names if f"{{{loop}" not in written]
+            absent = [_placeholder(name, loop) for name, loop in part.line.loop.names.items()
+                      if f"{{{name}" not in written]  # fmt: skip
             if not absent:
                 return both
             lacks = f"{both}: its name lacks {listed(f'`{loop}`' for loop in absent)}"
             return lacks + (_folder_each(written, absent) if name in self.late else "")
 
         self._faults.add_similar(output.position, "twice", message)
+
+
+def _placeholder(name: str, loop: LoopName) -> str:
+    """Return what stands for one value of a loop name in the name of a file."""
+    attribute = ".index" if loop.is_group else f".{loop.columns[0]}" if loop.columns else ""
+    return f"{{{name}{attribute}}}"
 
 
 def _folder_each(pattern: str, absent: Sequence[str]) -> str:
