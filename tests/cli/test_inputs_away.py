@@ -1,4 +1,4 @@
-"""Packages that no node has taken yet and whose inputs are only on a node that is down."""
+"""Packages without a node, whose inputs are only on a node that is down."""
 
 import pytest
 
@@ -71,3 +71,22 @@ def test_without_a_node_that_could_take_it_that_comes_first(site: Site, d0ctl: T
     answer = d0ctl("why", "prod/1/1/2").stdout
 
     assert answer.startswith("package `prod/1/1/2` is ready, and no node can take it\n")
+
+
+def test_a_job_with_such_a_package_has_no_end_until_the_node_is_back(
+    site: Site, d0ctl: Type
+) -> None:
+    waits = "some of its packages or inputs are on `far`, which is down"
+
+    assert d0ctl("eta", "prod").stdout.startswith(f"prod  no estimate of its end: {waits}\n")
+    assert waits in d0ctl("status", "prod").stdout
+    assert waits in d0ctl("status").stdout
+    estimate = document(d0ctl("eta", "prod", "--json").stdout)
+    assert (estimate["end"], estimate["waits_for_nodes"]) == (None, ["far"])
+    (shown,) = document(d0ctl("status", "--json").stdout)["jobs"]
+    assert (shown["estimated_end"], shown["waits_for_nodes"]) == (None, ["far"])
+
+    site.up("far", machine_id="m2", base="/tmp/far")
+
+    assert "no estimate" not in d0ctl("eta", "prod").stdout
+    assert document(d0ctl("eta", "prod", "--json").stdout)["waits_for_nodes"] == []

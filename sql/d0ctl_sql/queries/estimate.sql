@@ -451,31 +451,75 @@ select max(package.not_before + earlier.later_s)
   join package on package.id = earlier.id and package.phase = 'cooloff';
 
 -- name: eta_nodes_down
--- The nodes that are down and alone have inputs that assigned packages wait for, and those of
--- unreachable packages, by job.
-select package.job_id, node.name
-  from package indexed by package_live
-  join node on node.id = package.node_id
- where package.is_live = 1 and package.node_id in (select id from node)
-   and package.phase = 'unreachable'
- union
-select package.job_id, down.name
-  from package indexed by package_in_phase
-  join node on node.id = package.node_id
-  join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
-  join file on file.id = input.file_id and file.present = 1 and file.locator is null
-  join transfer on transfer.file_id = file.id and transfer.cluster_id = node.cluster_id
-               and transfer.result = 0
-  join location on location.file_id = file.id
-  join node as down on down.cluster_id = location.cluster_id and down.state = 'down'
- where package.phase = 'assigned' and package.staging > 0
-   and exists (select 1 from node where state = 'down')
-   and not exists (select 1 from location as other
-                    where other.file_id = file.id
-                      and other.cluster_id not in (select cluster_id from node
-                                                    group by cluster_id
-                                                   having min(state = 'down') = 1))
- order by 1, 2;
+-- The nodes that are down and have unreachable packages of jobs, or alone have inputs of assigned ones,
+-- or files that other packages or results wait for, found among the latest files there; by stage, and
+-- whether its packages wait for other files, too.
+with away (cluster_id) as materialized (
+    select cluster_id from node where cluster_id <> 1
+     group by cluster_id having min(state = 'down') = 1),
+latest (file_id, node) as materialized (
+    select location.file_id, node.name
+      from away
+      cross join node on node.cluster_id = away.cluster_id
+      cross join location indexed by location_of_node on location.node_id = node.id
+     order by location.file_id desc
+     limit 10000),
+only_there (file_id, package_id, job_id, node) as materialized (
+    select file.id, file.package_id, file.job_id, latest.node
+      from latest
+      cross join file on file.id = latest.file_id and file.present = 1 and file.locator is null
+     where not exists (select 1 from location as other
+                        where other.file_id = file.id
+                          and other.cluster_id not in (select cluster_id from away))),
+waits (package_id, node) as (
+    select (select package.id
+              from input
+              join package on package.id = input.package_id and package.job_id = only_there.job_id
+             where input.file_id = only_there.file_id and input.dropped = 0 and input.own = 0
+               and input.acquire = 'pre-fetch'
+               and package.phase in ('waiting', 'ready', 'cooloff')
+             limit 1), node
+      from only_there
+     union all
+    select (select package.id
+              from input
+              join package on package.id = input.package_id and package.job_id = need.job_id
+             where input.file_id = only_there.file_id and input.dropped = 0 and input.own = 0
+               and input.acquire = 'pre-fetch'
+               and package.phase in ('waiting', 'ready', 'cooloff')
+             limit 1), node
+      from only_there
+      join need on need.maker_id = only_there.job_id
+     union all
+    select package_id, node
+      from only_there
+     where exists (select 1 from transfer
+                    where transfer.file_id = only_there.file_id and transfer.result = 1)
+     union all
+    select package.id, node.name
+      from package indexed by package_live
+      join node on node.id = package.node_id
+     where package.is_live = 1 and package.node_id in (select id from node)
+       and package.phase = 'unreachable'
+     union all
+    select package.id, down.name
+      from package indexed by package_in_phase
+      join node on node.id = package.node_id
+      join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
+      join file on file.id = input.file_id and file.present = 1 and file.locator is null
+      join transfer on transfer.file_id = file.id and transfer.cluster_id = node.cluster_id
+                   and transfer.result = 0
+      join location on location.file_id = file.id
+      join node as down on down.cluster_id = location.cluster_id
+     where package.phase = 'assigned' and package.staging > 0 and exists (select 1 from away)
+       and not exists (select 1 from location as other
+                        where other.file_id = file.id
+                          and other.cluster_id not in (select cluster_id from away)))
+select distinct package.job_id, stage.seq, package.phase = 'waiting' as is_waiting, waits.node
+  from waits
+  join package on package.id = waits.package_id
+  join stage on stage.id = package.stage_id
+ order by 1, 4;
 
 -- name: eta_package
 -- The run time of a package that has not ended on a standard node, and when it began to run; if it

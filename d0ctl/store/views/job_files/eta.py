@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -119,12 +119,16 @@ def horizon(store: Store, *, now: float) -> Horizon:
         id, rank = counted["job_id"], counted["rank"]
         chains[id] = max(chains[id], rank)
         queue[id] = max(queue[id], free.next_free + rank / capacity.fastest)
-    down = nodes_down(store)
+    down: Mapping[int, Sequence[str]] = {}
+    if away := store.rows("eta_nodes_down"):
+        from d0ctl.store.views.job_files import eta_away  # late: mostly, all nodes are up
+
+        down = eta_away.by_job(away, stages)
     of_jobs = store.rows("eta_jobs")
     jobs = {
         row["id"]: JobLeft(
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
-            bool(row["hold"] or row["pause"]), down[row["id"]], cools_until[row["id"]],
+            bool(row["hold"] or row["pause"]), down.get(row["id"], ()), cools_until[row["id"]],
             late[row["id"]], suspended=suspended[row["id"]], is_on_nodes=row["id"] in on_nodes,
             queue=queue[row["id"]],
         )
@@ -148,14 +152,6 @@ def horizon(store: Store, *, now: float) -> Horizon:
     from d0ctl.store.views.job_files import eta_readers  # late: most jobs wait for no others
 
     return eta_readers.within(found, awaited, partial(_end_s, store, now))
-
-
-def nodes_down(store: Store) -> dict[int, list[str]]:
-    """Return the nodes that are down and on which jobs have packages or inputs, by job."""
-    found: dict[int, list[str]] = defaultdict(list)
-    for row in store.rows("eta_nodes_down"):
-        found[row["job_id"]].append(row["name"])
-    return found
 
 
 def _capacity(nodes: Sequence[Row]) -> Capacity:

@@ -13,6 +13,7 @@ from d0ctl.store.jobs import pause
 from d0ctl.store.nodes import registry, site, standstill
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files import eta
+from d0ctl.store.views.job_files.eta_away import nodes_down
 from d0ctl.units import clean
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def run_on(selector: str) -> ExitCode:
             if wanted.names_jobs:
                 late = len(eta.stragglers(store, part.job.id, eta.MOST_MARKED, now=now))
             found = part_check.check(state, part, now)
-            away = eta.nodes_down(store)[part.job.id] if part_check.is_stuck(part) else []
+            away = nodes_down(store).get(part.job.id, ()) if part_check.is_stuck(part) else ()
             emit(part_check.in_one_line(name, part, found, silent, late, away, suspended))
             code = max(code, found.code)
     return code
