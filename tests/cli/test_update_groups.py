@@ -55,7 +55,23 @@ def test_a_merge_of_groups_that_have_shifted_waits_for_again(
         "d0ctl: `prod/4/1/1` would read `m-3`, which was made from other inputs than it has now, "
         "beside others: inputs would count twice or be missing"
     )
+    assert refused.stderr.splitlines()[1] == "--again makes such files again first"
     assert (done.exit_code, site.phase("prod/2/3/1")) == (0, "ready")
+
+
+def test_a_group_that_is_being_merged_is_waited_for(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    file = tmp_path / "prod.yaml"
+    has_run(site, d0ctl, file, "1/1", "1/2", "1/4", "1/5", "1/6", "2/1")
+    site.launch("prod/2/3/1")
+    site.fail("prod/1/3/1")
+    write(file, (1, 2, 4, 5, 6))
+
+    refused = d0ctl("update", "prod", "--again")
+
+    hint = "wait until `prod/2/3/1` ends, or kill it"
+    assert (refused.exit_code, refused.stderr.splitlines()[1]) == (4, hint)
 
 
 def test_a_merge_does_not_lack_added_files_of_a_group_that_was_not_full(

@@ -1,7 +1,7 @@
 """Whether a job can be corrected in its present state."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Set
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.language.file_names import foreign
@@ -79,6 +79,10 @@ def check_mixed(spec: JobSpec, found: Comparison, left: Set[int], running: Set[i
     stages = {name: stage.seq for stage, line in lines for of in line.definitions
               for name in of.makes}  # fmt: skip
     old_files = {name for _, line in lines for name in _regrouped(line, left, stages)}
+    running_old = [position.path for key, position in found.busy.items() if key in left]
+    hint = "--again makes such files again first"
+    if running_old:
+        hint = f"wait until `{spec.name}/{running_old[0]}` ends, or kill it"
     further = old_files
     while further:
         readers = [
@@ -93,7 +97,13 @@ def check_mixed(spec: JobSpec, found: Comparison, left: Set[int], running: Set[i
                 continue
             if package is None or package.phase not in _BEGUN or package.id in running:
                 read = stages.keys() & set(of.reads) - set(of.makes)
-                _refuse_mixed(path, old_files & read, Counter(map(stages.get, read)), stages)
+                numbers = Counter(stages[name] for name in read)
+                if mixed := [name for name in old_files & read if numbers[stages[name]] > 1]:
+                    raise Refused(
+                        f"`{path}` would read `{min(mixed)}`, which was made from other inputs "
+                        "than it has now, beside others: inputs would count twice or be missing",
+                        hint=hint,
+                    )
             further.update(of.makes)
         further -= old_files
         old_files |= further
@@ -107,18 +117,6 @@ def _regrouped(line: NewLine, left: Set[int], made: Container[str]) -> Iterator[
             continue
         if any(name in made for name in {*definition.reads} ^ {*package.definition.reads}):
             yield from definition.makes
-
-
-def _refuse_mixed(
-    path: str, old_files: Set[str], read: Mapping[int | None, int], stages: Mapping[str, int]
-) -> None:
-    """Refuse that a package reads a file of a former group beside others of the same stage."""
-    if mixed := sorted(name for name in old_files if read[stages[name]] > 1):
-        raise Refused(
-            f"`{path}` would read `{mixed[0]}`, which was made from other inputs than it has now, "
-            "beside others: inputs would count twice or be missing",
-            hint="--again makes such files again first, unless they are being made",
-        )
 
 
 def check_foreign(store: Store, spec: JobSpec, found: Comparison, running: Set[int]) -> None:
