@@ -90,3 +90,15 @@ def test_a_job_with_such_a_package_has_no_end_until_the_node_is_back(
 
     assert "no estimate" not in d0ctl("eta", "prod").stdout
     assert document(d0ctl("eta", "prod", "--json").stdout)["waits_for_nodes"] == []
+
+
+def test_why_of_a_file_leads_to_the_only_node_that_has_it(site: Site, d0ctl: Type) -> None:
+    check = "  $ d0ctl node check far\n"
+
+    assert f"{check}  $ d0ctl set-status prod/1/1/1" in d0ctl("why", "prod:x").stdout
+
+    d0ctl("kill", "prod/1/1/2")
+    assert f"{check}  $ d0ctl status prod/1/1/1\n" in d0ctl("why", "prod:x").stdout
+
+    site.up("far", machine_id="m2", base="/tmp/far")
+    assert "node check" not in d0ctl("why", "prod:x").stdout

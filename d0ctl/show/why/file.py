@@ -144,9 +144,13 @@ def _present(about: _AboutFile) -> None:
 
 
 def _make_again(about: _AboutFile) -> None:
-    """Add how a file is made again that packages need and only nodes have that are down."""
+    """Add how to reach nodes that are down and alone have a file, and how else packages get it."""
     is_away = bool(about.copies) and all(copy.state == "down" for copy in about.copies)
-    if not is_away or about.file.locator or not any(map(is_open, about.readers)):
+    if not is_away or about.file.locator:
+        return
+    names = {copy.node: None for copy in about.copies[:MOST]}
+    about.explanation.commands += [f"d0ctl node check {name}" for name in names]
+    if not any(map(is_open, about.readers)):
         return
     from d0ctl.show.why.causes.inputs_away import made_elsewhere  # late: few nodes are down
 
