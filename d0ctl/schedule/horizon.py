@@ -115,15 +115,17 @@ class Horizon(Struct, frozen=True):
     """Seconds until CPUs are free for one more package, or infinite."""
     begins: Mapping[int, float] = field(default_factory=dict)
     """The same for packages that are queued on nodes, by id."""
+    startable: Mapping[int, JobLeft] = field(default_factory=dict)
+    """Jobs without their packages that do not start before a person acts, if they have any."""
 
     def before(self, job: int) -> float:
         """Return the CPU seconds of the jobs that come before one."""
         return sum(other.work.middle for other in self._ahead(job))
 
     def _ahead(self, job: int) -> list[JobLeft]:
-        """Return the jobs that come before one and go on."""
-        ahead = takewhile(lambda other: other != job, self.jobs)
-        return [left for other in ahead if not (left := self.jobs[other]).is_halted]
+        """Return what comes before a job: jobs that go on, with packages that can start."""
+        ahead = takewhile(lambda item: item[0] != job, self.jobs.items())
+        return [self.startable.get(id, left) for id, left in ahead if not left.is_halted]
 
     def unknown_ahead(self, job: int) -> JobLeft | None:
         """Return a job whose packages of unknown run time take all CPUs before one can go on."""
@@ -233,9 +235,7 @@ class Horizon(Struct, frozen=True):
         stages: Iterable[StageLeft],
         limits: Collection[Limit] | None = None,
     ) -> float:
-        """Return how many seconds stages of a job and what has begun take, within some limits or
-        all of its own.
-        """
+        """Return how many seconds stages and begun packages take, within some or all limits."""
         shared = job_left.limits if limits is None else limits
         widest = max((of.cpus for of in job_left.stages), default=1.0)
         seconds = job_left.begun.middle / self.capacity.usable(widest, math.inf, shared)

@@ -300,6 +300,60 @@ select package.job_id, stage.seq, count(*) as n
   join stage on stage.id = package.stage_id
  group by stage.id;
 
+-- name: eta_idle_jobs
+-- Jobs whose packages that have not ended all wait or are held, with the other jobs that have not ended
+-- whose files they read; and jobs that are held or paused, if none of their packages goes on on a node.
+select job.id, iif(job.hold or job.pause, null, maker.id) as maker_id
+  from job
+  left join need on need.job_id = job.id
+  left join job as maker on maker.id = need.maker_id and maker.visible = 1 and maker.ended is null
+ where job.visible = 1 and job.ended is null
+   and not exists (
+       select 1
+         from stage
+         join stage_count on stage_count.stage_id = stage.id and stage_count.n > 0
+        where stage.job_id = job.id
+          and stage_count.phase not in (select name from phase where is_final = 1)
+          and stage_count.phase not in ('waiting', 'held')
+          and not ((job.hold or job.pause) and stage_count.phase in ('ready', 'cooloff'))
+          and not (job.pause and stage_count.phase = 'suspended'))
+   and (job.hold or job.pause or maker.id is not null
+        or not exists (select 1 from stage_order indexed by stage_order_open
+                        where job_id = job.id and after_id = 0 and is_open < 2 and is_open = 0));
+
+-- name: eta_idle
+-- How many packages of the stages of other jobs wait for files of packages that these jobs do not
+-- start, or for such packages, found from some of these.
+with recursive idle (id) as (
+    select id
+      from (select package.id
+              from json_each(:jobs) as halted
+              join package indexed by package_in_phase
+                on package.job_id = halted.value
+               and package.phase in ('waiting', 'ready', 'cooloff', 'suspended')
+             where (package.phase <> 'suspended' or package.is_paused)
+               and exists (select 1
+                             from need
+                             join job as reader on reader.id = need.job_id
+                            where need.maker_id = halted.value
+                              and reader.visible = 1 and reader.ended is null
+                              and reader.id not in (select value from json_each(:jobs)))
+             limit 1000)
+     union
+    select reader.id
+      from idle
+      join file on file.package_id = idle.id and file.present = 0
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package as reader on reader.id = input.package_id and reader.phase = 'waiting'
+      join stage on stage.id = reader.stage_id and stage.require >= 1
+     limit 4000)
+select package.job_id, stage.seq, count(*) as n
+  from idle
+  join package on package.id = idle.id and package.phase = 'waiting'
+              and package.job_id not in (select value from json_each(:jobs))
+  join stage on stage.id = package.stage_id
+ group by stage.id;
+
 -- name: eta_unmeasured
 -- Stages that have learned their run times from some of their packages, while none has succeeded at
 -- another position of their chains, with a package there of the first lines; the longest chain comes

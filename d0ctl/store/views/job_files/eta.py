@@ -147,10 +147,12 @@ def horizon(store: Store, *, now: float) -> Horizon:
         from d0ctl.store.views.job_files import eta_limits  # late: most sites have no limits
 
         found = eta_limits.within(store, found, of_jobs, counts, nodes)
-    if not (awaited := store.rows("eta_awaited")):
+    idle, awaited = store.rows("eta_idle_jobs"), store.rows("eta_awaited")
+    if not (idle or awaited or any(left.unfit for left in found.jobs.values())):
         return found
-    from d0ctl.store.views.job_files import eta_readers  # late: most jobs wait for no others
+    from d0ctl.store.views.job_files import eta_idle, eta_readers  # late: most packages can begin
 
+    found = eta_idle.apart(store, found, idle)
     return eta_readers.within(found, awaited, partial(_end_s, store, now))
 
 
