@@ -161,3 +161,16 @@ def test_of_several_nodes_each_is_judged_without_those_before(site: Site, d0ctl:
         "1 package of job `bound` stands still: no other node can take it",
     ]
     assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_a_drained_node_that_answers_is_not_drained_again(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    d0ctl("node", "drain", "localhost")
+
+    refused = d0ctl("node", "remove", "localhost", "--lost").stderr
+
+    assert refused == (
+        "d0ctl: node `localhost` is not down, so its packages are not lost\n"
+        "d0ctl status '*' --node localhost   # it is drained: they continue to their end\n"
+    )

@@ -79,9 +79,10 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
         registry.check_unused(store, row)
         return plan
     if row.state != "down":
-        verb = "drain" if registry.launched_on(store, row.id) else "remove"
-        raise Refused(f"node `{row.name}` is not down, so its packages are not lost",
-                      hint=f"d0ctl node {verb} {row.name}")  # fmt: skip
+        hint = f"d0ctl node remove {row.name}"
+        if registry.launched_on(store, row.id):
+            hint = registry.way_to_empty([row]) if row.drained else f"d0ctl node drain {row.name}"
+        raise Refused(f"node `{row.name}` is not down, so its packages are not lost", hint=hint)
     return replace(plan, attempts=tuple(launches.unreachable(store, row.id)))
 
 

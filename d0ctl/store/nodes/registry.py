@@ -212,10 +212,10 @@ def check_unused(store: Store, *rows: Node, results: bool = True) -> None:
     if busy:
         has = f"node `{busy[0][0].name}` has" if len(busy) == 1 else f"{len(busy)} nodes have"
         packages = count(sum(found for _, found in busy), "launched package")
-        raise Refused(f"{has} {packages}", hint=_way_to_empty([row for row, _ in busy]))
+        raise Refused(f"{has} {packages}", hint=way_to_empty([row for row, _ in busy]))
 
 
-def _way_to_empty(rows: Sequence[Node]) -> str:
+def way_to_empty(rows: Sequence[Node]) -> str:
     """Return what to type until no package is launched on nodes."""
     if taking := [row.name for row in rows if row.state != "down" and not row.drained]:
         return f"d0ctl node drain {' '.join(taking)}   # and the same again once they have ended"
