@@ -11,6 +11,7 @@ from d0ctl.select import Selector
 from d0ctl.store import lifecycle, stage_order
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
+from d0ctl.store.jobs.require import continue_stages
 from d0ctl.store.views.selection import located
 from d0ctl.units import clean
 
@@ -65,6 +66,7 @@ def apply(
                 note="; ".join(filter(None, (note, _options(request)))) or None,
                 packages=plan.packages, now=now, undo=plan.undo,
             )  # fmt: skip
+            continue_stages(store, now=now)
     return action.follow(store, plan, now) or plan
 
 

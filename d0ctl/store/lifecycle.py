@@ -228,7 +228,13 @@ def drop(selected: Selection, requested: Sequence[int] = (), *, actor: str | Non
     selected.change("end_canceled_attempts", now=now)
     # Packages that waited only for dropped files can start.
     selected.change("release_packages", now=now)
+    weigh_again(selected)
     selected.change("reopen_jobs")
+
+
+def weigh_again(selected: Selection) -> None:
+    """Have `require` compared again in the jobs of packages that were dropped or restored."""
+    selected.change("weigh_again")
 
 
 def drop_with_lines(selected: Selection, *, actor: str | None, note: str | None,

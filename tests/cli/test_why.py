@@ -13,7 +13,7 @@ from d0ctl.select import parse
 from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
-from tests.store.test_require import end_all, go_on, merge
+from tests.store.requiring import end_all, go_on, merge
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
 

@@ -15,18 +15,27 @@ _Counts = Mapping[str, int]
 
 
 def continue_stages(store: Store, *, now: float) -> None:
-    """Check the stages that have stopped since the last time, in order."""
+    """Check the stages that have stopped, or have fewer lines or readers, since the last time."""
     for job in store.rows("lenient_jobs"):
-        moves_before = False
-        for stage in store.rows("weighable_stages", job=job["id"]):
-            counts = browse.stage_counts(store, job["id"]).get(stage["id"], {})
-            if any(counts.get(phase) for phase in MOVING):
-                store.change("forget_weight", stage=stage["id"])
-                moves_before = True
-            elif stage["weighed"] is None and not _may_move(
-                store, job, stage, counts, moves_before
-            ):
-                _weigh(store, job, stage, counts, now)
+        while _drops(store, job, now):
+            pass
+
+
+def _drops(store: Store, job: Row, now: float) -> bool:
+    """Check the stages of a job in order; return whether lines of one were dropped."""
+    moves_before = False
+    for stage in store.rows("weighable_stages", job=job["id"]):
+        counts = browse.stage_counts(store, job["id"]).get(stage["id"], {})
+        if any(counts.get(phase) for phase in MOVING):
+            store.change("forget_weight", stage=stage["id"])
+            moves_before = True
+        elif (
+            stage["weighed"] is None
+            and not _may_move(store, job, stage, counts, moves_before)
+            and _weigh(store, job, stage, counts, now)
+        ):
+            return True
+    return False
 
 
 def _may_move(store: Store, job: Row, stage: Row, counts: _Counts, moves_before: bool) -> bool:
@@ -46,7 +55,8 @@ def reached(counts: _Counts) -> float:
     return (counts.get("done", 0) + counts.get("transferring", 0)) / total if total else 1.0
 
 
-def _weigh(store: Store, job: Row, stage: Row, counts: _Counts, now: float) -> None:
+def _weigh(store: Store, job: Row, stage: Row, counts: _Counts, now: float) -> bool:
+    """Return whether lines were dropped, so that each stage is compared again."""
     part = reached(counts)
     if part < 1.0 and part >= job["least"]:
         selected = store.select()
@@ -55,7 +65,9 @@ def _weigh(store: Store, job: Row, stage: Row, counts: _Counts, now: float) -> N
             pass
         if lines := int(selected.value("count_selected_lines")):
             _drop(selected, job, stage, lines, part, now)
+            return True
     store.change("weigh_stage", stage=stage["id"], now=now)
+    return False
 
 
 def _drop(selected: Selection, job: Row, stage: Row, lines: int, part: float, now: float) -> None:

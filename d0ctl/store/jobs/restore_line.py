@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import remake
@@ -168,4 +169,5 @@ def restore(selected: Selection, requested: Sequence[int], *, actor: str, note: 
             pass
     while selected.change("forget_outdated_readers"):  # then their readers
         pass
+    lifecycle.weigh_again(selected)
     selected.change("reopen_jobs")

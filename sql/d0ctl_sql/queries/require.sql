@@ -1,10 +1,14 @@
 -- name: lenient_jobs
--- Jobs that may still move and have a stage that accepts a part of its inputs, with the smallest
--- fraction that one of their stages requires.
+-- Jobs with a stage that accepts a part of its inputs, with the smallest fraction that one of their
+-- stages requires: those that may still move, and those that had ended before a change of successes,
+-- readers or `require`.
 select job.id, job.name, min(stage.require) as least
   from stage indexed by stage_lenient
   join job on job.id = stage.job_id
- where stage.require < 1 and job.visible = 1 and job.ended is null
+ where stage.require < 1 and job.visible = 1
+   and (job.ended is null
+        or exists (select 1 from stage as changed
+                    where changed.job_id = job.id and changed.weighed is null))
  group by job.id;
 
 -- name: weighable_stages
@@ -18,6 +22,13 @@ update stage set weighed = :now where id = :stage;
 -- name: forget_weight
 -- A stage moves again.
 update stage set weighed = null where id = :stage and weighed is not null;
+
+-- name: weigh_again
+-- Packages were dropped or restored: compare the successes of the stages of their jobs again.
+update stage set weighed = null
+ where weighed is not null
+   and job_id in (select package.job_id
+                    from selected_package join package on package.id = selected_package.package_id);
 
 -- name: stage_waits_for_outside
 -- Whether a waiting package of a stage waits for a file of another job that may still come.
