@@ -125,7 +125,7 @@ def draw(
     interval = of.end(job) if driven else None
     sheet.head(left.name, verdict(of, job, left, interval, names, now) if driven else UNDRIVEN)
     if left.has_any:
-        rows: list[list[Cell]] = [[("left of it", "faint"), _work(left)]]
+        rows: list[list[Cell]] = [[("left of it", "faint"), work]] if (work := _work(left)) else []
         alone = max((stage.alone.middle for stage in left.stages), default=0.0)
         if alone and not left.nodes_down:
             until = f"packages on nodes that take no new ones end in {duration(alone)}"
@@ -180,12 +180,13 @@ def _launches(every: float) -> str:
 
 
 def _work(left: JobLeft) -> str:
+    """Say how much work is left of a job; empty if all of it waits, as for nodes that are down."""
     work = left.work
     between = f"({duration(work.low)} to {duration(work.high)})"
     known = f"{duration(work.middle)} of run time x CPUs {between} on a standard node"
     blind = sum(stage.blind for stage in left.stages)
     if not (left.unknown_packages or blind):
-        return known  # unknown ones, if any, wait for a person, and are not counted
+        return known if work.high else ""  # unknown ones wait for a person, and are not counted
     running = f"{count(blind, 'running package')} whose run time is unknown"
     more = unknown_packages(left) if left.unknown_packages else running
     # What the running packages of a stage of unknown run time need is only a guess by their age.
