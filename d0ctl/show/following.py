@@ -10,9 +10,10 @@ from d0ctl.units import clean
 NOT_RECORDED = "it has ended, but no daemon is running to record that: d0ctl daemon start"
 
 
-def printed_nothing(name: str) -> str:
-    """Say that there is no output."""
-    return f"`{clean(name)}` has printed nothing"
+def printed_nothing(name: str, attempt: int | None = None) -> str:
+    """Say that there is no output, or none of the attempt that was requested."""
+    of = f"attempt {attempt} of " if attempt else ""
+    return f"{of}`{clean(name)}` has printed nothing"
 
 
 def log_gone(tried: AttemptView) -> str:

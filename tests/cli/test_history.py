@@ -166,7 +166,9 @@ def test_an_empty_log_is_shown_as_empty(site: Site, d0ctl: Type, tmp_path: Path)
     folder.mkdir(parents=True)
     (folder / "1.out").touch()
 
-    assert "`prod/1/1/1` has printed nothing" in d0ctl("logs", "prod/1/1/1").stderr
+    assert d0ctl("logs", "prod/1/1/1").stderr == "`prod/1/1/1` has printed nothing\n"
+    of_one = d0ctl("logs", "prod/1/1/1", "--attempt", "1").stderr
+    assert of_one == "attempt 1 of `prod/1/1/1` has printed nothing\n"
 
 
 def test_why_accepts_jobs_stages_lines_packages_nodes_and_files(site: Site, d0ctl: Type) -> None:

@@ -38,7 +38,7 @@ class Following:
             self._tail.print(tried, partial(self._has_ended, tried))
             tried = None if self._number else self._await_next(tried)
         if self._tail.is_empty:
-            say(following.printed_nothing(self._wanted.brief))
+            say(following.printed_nothing(self._wanted.brief, self._number))
 
     def _await_first(self) -> AttemptView:
         """Wait for the requested attempt, or for any."""

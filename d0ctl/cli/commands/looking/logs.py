@@ -115,7 +115,7 @@ def _print(
         if not printed_names:
             if not sizes:
                 raise NotFound(following.log_gone(tried))
-            say(following.printed_nothing(wanted.brief))
+            say(following.printed_nothing(wanted.brief, attempt))
         passthrough = Passthrough()
         passthrough.has_first_head = len(printed_names) > 1
         for name in printed_names:
