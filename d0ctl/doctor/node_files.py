@@ -195,7 +195,7 @@ class _NodeContents:
         """Yield attempts that should be running here, but without a folder or a wrapper."""
         for row in launches.live(self._store, self._node.id):
             state = self._found.attempts.get(row["attempt_id"], "absent")
-            if row["started"] is not None and state == "absent":
+            if row["wrapper_started"] is not None and state == "absent":
                 yield self._until_start(
                     "attempt", row["attempt_id"], "should be running, but is not on the node"
                 )

@@ -217,7 +217,11 @@ _STATUS = shape.record(
         "disk_free": shape.maybe(shape.whole),
         "last_sign": shape.maybe(_time),
     },
-    {"started": (shape.maybe(_time), None), "seq": (shape.whole, 0)},
+    {
+        "wrapper_started": (shape.maybe(_time), None),
+        "started": (shape.maybe(_time), None),
+        "seq": (shape.whole, 0),
+    },
 )
 
 _FILE = shape.record({"name": _text, "text": _content}, {"more": (shape.boolean, False)})

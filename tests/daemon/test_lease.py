@@ -82,7 +82,7 @@ def test_on_a_new_link_kills_go_before_the_lease(desk: Desk) -> None:
 def test_a_dead_attempt_has_another_message_than_one_that_the_node_lacks(desk: Desk) -> None:
     store = desk.store
     launch_three(store)
-    rows.change(store, "attempt", started=NOW)
+    rows.change(store, "attempt", wrapper_started=NOW)
     desk.couriers[1] = Ear(1)  # type: ignore[assignment]
 
     up = NodeUp(1, {"boot_id": "1", "cpus": 8, "base": "/b"}, {1: "running", 2: "dead"}, 1)

@@ -14,7 +14,8 @@ from tests.support.messages import Message, end_message, output, start_message
 
 TABLES = {
     "package": "id, phase, missing, attempt_id, attempts, restarts, request",
-    "attempt": "id, started, ended, outcome, reason, exit_code, message, cpu, phase, partial",
+    "attempt": "id, wrapper_started, started, ended, outcome, reason, exit_code, message, cpu,"
+    " phase, partial",
     "progress": "package_id, attempt_id, seq, percent, line",
     "note": "attempt_id, seq, text",
     "binary_attempt": "attempt_id, seq, exit_code, ended",
@@ -37,8 +38,13 @@ def reported(attempt: int) -> list[Message]:
     """What the wrapper of an attempt says: four go well or badly, one is killed, one goes on."""
     start = start_message(attempt)
     if attempt == 1:
-        first = [{**start, "phase": "staging-in"}, state(1, 2, "running"), progress(1, 3, 10.0)]
-        return [*first, state(1, 4, "suspended"), note(1, 5), progress(1, 6, 20.0), note(1, 7)]
+        run = {"started": NOW + 2}
+        running, suspended = (
+            {**state(1, 2, "running"), **run},
+            {**state(1, 4, "suspended"), **run},
+        )
+        first = [{**start, "phase": "staging-in"}, running, progress(1, 3, 10.0)]
+        return [*first, suspended, note(1, 5), progress(1, 6, 20.0), note(1, 7)]
     if attempt == 4:
         return [start, end_message(attempt, "failed", "exit-code")]
     if attempt == 5:

@@ -108,7 +108,9 @@ fields: dict[str, st.SearchStrategy[Message]] = {
     "start": st.fixed_dictionaries(
         {"pid": ids, "boot_id": words, "utc_offset": offsets, "phase": phases}
     ),
-    "state": st.fixed_dictionaries({"phase": phases, "why": lines, "suspended": spans}),
+    "state": st.fixed_dictionaries(
+        {"phase": phases, "why": lines, "started": st.none() | times, "suspended": spans}
+    ),
     "progress": st.fixed_dictionaries(
         {
             **dict.fromkeys(("done", "total"), st.none() | amounts),
@@ -124,7 +126,8 @@ fields: dict[str, st.SearchStrategy[Message]] = {
     "need": st.fixed_dictionaries({"bytes": sizes, "why": lines}),
     "end": st.fixed_dictionaries(
         {
-            "started": times,
+            "wrapper_started": times,
+            "started": st.none() | times,
             "ended": times,
             "suspended": spans,
             "utc_offset": offsets,
@@ -168,6 +171,7 @@ END: Message = {
     "time": 1.5,
     "kind": "end",
     "outcome": "failed",
+    "wrapper_started": None,
     "started": 1,
     "ended": 2,
     "suspended": 0.0,

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from d0ctl_wrapper.protocol import message
 from tests.wrapper.generated import END, Message, fields, files
 
-LATER = ("suspended", "partial", "staged", "stored", "began", "began_why", "retained", "events")
+LATER = ("suspended", "partial", "staged", "stored", "began", "began_why", "retained", "events",
+         "wrapper_started")  # fmt: skip
 """What the first wrappers did not say."""
 
 KINDS = (*list(fields)[:-1], "part", "end")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from d0ctl_wrapper.relay.attempts.cpus import CpuQueue
 from tests.support.waiting import wait_until
-from tests.wrapper.client import Client, binary, launch
+from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
 
 BUSY = "touch ../on; while [ ! -e ../go ]; do sleep 0.02; done"
@@ -30,6 +30,13 @@ def asks(node: Client, attempt: int) -> None:
     wait_until(lambda: (node.folder(attempt) / "cpu_request").exists())
 
 
+def status(node: Client, attempt: int) -> Frame:
+    """Ask a wrapper for its status."""
+    node.send("ask", id=f"ask {attempt}", attempt=attempt)
+    answer: Frame = node.wait("status", id=f"ask {attempt}")["status"]
+    return answer
+
+
 def test_inputs_are_fetched_while_another_attempt_has_the_cpu(connect: Connect) -> None:
     node = connect(cpus=1)
     node.launch(launch(1, binary(script=BUSY)))
@@ -47,6 +54,29 @@ def test_inputs_are_fetched_while_another_attempt_has_the_cpu(connect: Connect) 
     answer = [one for one in node.messages(2) if one["kind"] in ("start", "state")]
     assert [one["phase"] for one in answer] == ["staging-in", "staging-in", "running"]
     assert answer[1]["why"] == "its inputs are staged; waiting for free CPUs"
+
+
+def test_an_attempt_runs_from_when_it_has_its_cpus(connect: Connect) -> None:
+    node = connect(cpus=1)
+    node.launch(launch(1, binary(script=BUSY)))
+    node.started(1)
+    node.launch(launch(2, binary(script=BUSY), ahead=True))
+    asks(node, 2)
+    waiting = status(node, 2)
+    go(node, 1)
+    node.end(1)
+    wait_on(node, 2)
+    running = status(node, 2)
+    go(node, 2)
+
+    end = node.end(2)
+    assert (waiting["phase"], waiting["started"]) == ("staging-in", None)
+    assert running["wrapper_started"] == end["wrapper_started"] == waiting["wrapper_started"]
+    assert running["started"] == end["started"] >= waiting["time"]
+    states = [one for one in node.messages(2) if one["kind"] == "state"]
+    assert [one["started"] for one in states] == [None, end["started"]]
+    first = node.end(1)
+    assert first["started"] == first["wrapper_started"], "it had its CPUs from the start"
 
 
 def test_cpus_are_granted_in_the_order_of_requests(connect: Connect) -> None:
@@ -98,7 +128,8 @@ def test_an_attempt_that_waits_for_a_cpu_can_be_killed_and_blocks_no_other(
     asks(node, 2)
 
     node.send("kill", attempts=[2], grace=1)
-    assert node.end(2)["outcome"] == "killed"
+    end = node.end(2)
+    assert (end["outcome"], end["started"]) == ("killed", None), "it never ran"
     node.launch(launch(3, binary("true")))
     go(node, 1)
 

@@ -44,11 +44,11 @@ def ended_by_control(
 ) -> "Ending":
     """Return the end of an attempt that its wrapper does not report: nothing more is known."""
     return {
-        "attempt": attempt, "kind": "end", "outcome": outcome, "started": None, "ended": now,
-        "suspended": 0.0, "utc_offset": None, "binary": None, "reason": reason, "detail": detail,
-        "exit_code": None, "signal": None, "cpu": None, "rss": None, "stderr": "", "binaries": [],
-        "outputs": [], "missing": [], "partial": False, "staged": [], "stored": [], "began": 1,
-        "began_why": "", "retained": None, "events": [],
+        "attempt": attempt, "kind": "end", "outcome": outcome, "wrapper_started": None,
+        "started": None, "ended": now, "suspended": 0.0, "utc_offset": None, "binary": None,
+        "reason": reason, "detail": detail, "exit_code": None, "signal": None, "cpu": None,
+        "rss": None, "stderr": "", "binaries": [], "outputs": [], "missing": [], "partial": False,
+        "staged": [], "stored": [], "began": 1, "began_why": "", "retained": None, "events": [],
     }  # fmt: skip
 
 
@@ -127,7 +127,12 @@ def stopping(ends: Sequence[End], verdicts: Verdicts) -> Iterator[tuple[int, int
 def records(ends: Sequence[End], verdicts: Verdicts) -> list[Ended]:
     """Return the ends that say something about a node: successful attempts, and failed ones."""
     return [
-        node_record.of_end(end, context, ended(end, context), verdicts.reasons.get(end["attempt"]))
+        node_record.of_end(
+            context,
+            ended(end, context),
+            end["ended"] - _began(end),
+            verdicts.reasons.get(end["attempt"]),
+        )
         for end, context in ends
         if context["node"] is not None
         and (end["outcome"] == "successful" or end["attempt"] in verdicts.reasons)
@@ -145,8 +150,19 @@ def duration(end: "Ending", context: Row, now: float) -> float | None:
 
 
 def _lasted_s(end: "Ending") -> float:
-    began = end["started"] if end["started"] is not None else end["ended"]
-    return max(0.0, end["ended"] - began - end.get("suspended", 0.0))
+    return max(0.0, end["ended"] - _began(end) - end.get("suspended", 0.0))
+
+
+def _began(end: "Ending") -> float:
+    """Return when an attempt began to run, or to stage in if it failed before it ran."""
+    began = wrapper_started(end) if end["started"] is None else end["started"]
+    return end["ended"] if began is None else began
+
+
+def wrapper_started(end: "Ending") -> float | None:
+    """Return when the wrapper of an attempt started; None if it does not report the end itself."""
+    started = end.get("wrapper_started")
+    return end["started"] if started is None else started
 
 
 def control_host_time(time: float | None, context: Row) -> float | None:

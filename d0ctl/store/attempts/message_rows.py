@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from d0ctl.model import Phase
 from d0ctl.store.attempts import chains
-from d0ctl.store.attempts.endings import End, Verdicts, control_host_time, ended
+from d0ctl.store.attempts.endings import End, Verdicts, control_host_time, ended, wrapper_started
 from d0ctl.store.connection import Row, Store
 from d0ctl_wrapper.protocol.message import MOST_NOTES
 
@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 
 
 class _State(NamedTuple):
-    """When an attempt started, if that is known, its suspended seconds, and its latest phase."""
+    """When an attempt and its wrapper started, as far as is known, and its latest phase.
+
+    `suspended` is for how many seconds it was suspended.
+    """
 
     attempt: int
+    wrapper_started: float | None
     started: float | None
     utc_offset: int | None
     suspended: float
@@ -48,6 +52,7 @@ class _End(NamedTuple):
     package: int
     outcome: str
     phase: str
+    wrapper_started: float | None
     started: float | None
     ended: float
     suspended: float
@@ -110,7 +115,7 @@ class _Staged(NamedTuple):
 
 
 def add_states(store: Store, messages: "Sequence[Message]", contexts: Mapping[int, Row]) -> None:
-    """Add for each attempt when it started, and the latest phase."""
+    """Add for each attempt when it and its wrapper started, and the latest phase."""
     latest: dict[int, Start | StateMessage] = {}
     starts: dict[int, Start] = {}
     for message in messages:
@@ -126,9 +131,19 @@ def add_states(store: Store, messages: "Sequence[Message]", contexts: Mapping[in
         at, offset = (start["time"], start["utc_offset"]) if start else (None, None)
         why, suspended = ((None, 0.0) if state["kind"] == "start"
                           else (state["why"], state.get("suspended", 0.0)))  # fmt: skip
-        rows.append(_State(attempt, control_host_time(at, contexts[attempt]), offset, suspended,
+        context = contexts[attempt]
+        rows.append(_State(attempt, control_host_time(at, context),
+                           control_host_time(_started(start, state), context), offset, suspended,
                            state["seq"], state["phase"], why))  # fmt: skip
     store.insert_many("report_state", rows, _State._fields.index("why"))
+
+
+def _started(start: "Start | None", latest: "Start | StateMessage") -> float | None:
+    """Return when an attempt began to run; None while it stages in or waits for its CPUs."""
+    started = latest.get("started") if latest["kind"] == "state" else None
+    if started is None and start is not None and start["phase"] == "running":
+        return start["time"]
+    return started
 
 
 def add_progress(store: Store, messages: "Sequence[Message]", now: float) -> None:
@@ -193,6 +208,7 @@ def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:
         # a package that is ended on request, but not of this home, has failed
         outcome="failed" if answer and end["outcome"] == "killed" else end["outcome"],
         phase=str(answer.phase if answer else verdicts.phase_after(end, context)),
+        wrapper_started=control_host_time(wrapper_started(end), context),
         started=control_host_time(end["started"], context),
         ended=ended(end, context),
         suspended=end.get("suspended", 0.0),
@@ -216,7 +232,8 @@ def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:
 
 def _message(end: "Ending", *, is_requested: bool) -> str | None:
     """Return why an attempt ended, and that nobody requested it here if a wrapper was asked to."""
-    is_foreign = end["outcome"] == "killed" and end["started"] is not None and not is_requested
+    is_reported = wrapper_started(end) is not None
+    is_foreign = end["outcome"] == "killed" and is_reported and not is_requested
     return "; ".join(filter(None, [end["detail"], NOT_REQUESTED if is_foreign else ""])) or None
 
 

@@ -94,10 +94,20 @@ def take_status(
     """
     if not status["seq"] or store.value("live_node", attempt=attempt) != node:
         return
-    phase = {"attempt": attempt, "phase": status["phase"]}
-    start = {"kind": "start", "seq": 1, "time": status["started"], "utc_offset": None}
-    state = {"kind": "state", "seq": status["seq"], "why": status["why"], "suspended": 0.0}
-    apply(store, cast("list[Message]", [{**phase, **start}, {**phase, **state}]), now=now)
+    phase, started = status["phase"], status["started"]
+    start = {
+        "attempt": attempt,
+        "kind": "start",
+        "seq": 1,
+        "time": status["wrapper_started"],
+        "utc_offset": None,
+        "phase": "staging-in" if started is None else phase,
+    }
+    state = {
+        "attempt": attempt, "kind": "state", "seq": status["seq"], "phase": phase,
+        "why": status["why"], "started": started, "suspended": 0.0,
+    }  # fmt: skip
+    apply(store, cast("list[Message]", [start, state]), now=now)
 
 
 def _without_foreign(

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,9 +16,6 @@ from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.rows import make_all
 from d0ctl.store.views.shapes import Exclusion
-
-if TYPE_CHECKING:
-    from d0ctl_wrapper.protocol.message_types import Ending
 
 
 class Ended(Struct, frozen=True):
@@ -291,10 +288,9 @@ def record_of(row: Row) -> NodeRecord:
     return NodeRecord(tally(row), row["streak"], row["last"] or 0.0, row["lasted"] or 0.0)
 
 
-def of_end(message: "Ending", context: Row, ended: float, reason: str | None) -> Ended:
+def of_end(context: Row, ended: float, lasted_s: float, reason: str | None) -> Ended:
     """Return the attempt that an end message is about."""
-    began = message["started"] if message["started"] is not None else message["ended"]
     return Ended(
         context["stage_id"], context["job_id"], context["node_id"], context["package_id"],
-        ended, max(0.0, message["ended"] - began), reason,
+        ended, max(0.0, lasted_s), reason,
     )  # fmt: skip

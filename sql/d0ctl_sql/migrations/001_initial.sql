@@ -913,7 +913,8 @@ create table attempt (
     node_name    text not null,            -- stays when the node is removed
     base         text,                     -- the node's folder, where its logs are
     launched     real not null,
-    started      real,
+    wrapper_started real,                  -- from then on it may stage in inputs, and wait for CPUs
+    started      real,                     -- when it began to run, with its inputs and CPUs
     ended        real,
     suspended    real not null default 0,  -- seconds for which it was suspended, until it last continued
     utc_offset   integer,                  -- seconds, on the node
@@ -1159,7 +1160,7 @@ create view reading as
       from (select input.package_id, input.file_id, attempt.id as attempt_id, file.replaced,
                    iif(package.early, attempt.ended, attempt.launched) as launched,
                    iif(package.early, attempt.ended,
-                       max(attempt.launched, coalesce(attempt.started, 0))) as began,
+                       max(attempt.launched, coalesce(attempt.wrapper_started, 0))) as began,
                    coalesce((select removed_copy.renewed from removed_copy
                               where removed_copy.file_id = input.file_id
                                 and removed_copy.node_id = attempt.node_id),

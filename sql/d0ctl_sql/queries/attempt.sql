@@ -78,7 +78,7 @@ update package
 insert or replace into decision (package_id, node_id)
 select package.id, package.node_id
   from attempt join package on package.id = attempt.package_id
- where attempt.id = :attempt and attempt.started is null and package.attempt_id = attempt.id
+ where attempt.id = :attempt and attempt.wrapper_started is null and package.attempt_id = attempt.id
    and package.node_id = :node and package.phase in ('starting', 'unreachable');
 
 -- name: launch_details
@@ -225,7 +225,7 @@ select attempt_id, request from package
 -- name: live_attempts
 -- Attempts that should be alive on a node. Those are uncertain whose start a home that was restored
 -- since their launch may not have received, and suspended ones, whose cause may have changed.
-select package.attempt_id, package.phase, attempt.started,
+select package.attempt_id, package.phase, attempt.wrapper_started,
        package.phase = 'suspended'
        or (package.phase in ('starting', 'staging-in')
            and attempt.launched < (select max(at) from action where verb = 'restore'))
@@ -246,7 +246,7 @@ update package
 -- is suspended says again why.
 update package
    set (phase, note) =
-       (select coalesce(attempt.phase, case when attempt.started is null then 'starting'
+       (select coalesce(attempt.phase, case when attempt.wrapper_started is null then 'starting'
                                             else 'running' end),
                iif(attempt.phase = 'suspended',
                    (select event.note from event

@@ -169,7 +169,7 @@ select package_row.*
 -- Every attempt at a package.
 select id, number, node_id, node_name,
        (select platform from node where node.id = attempt.node_id) as platform,
-       base, launched, started, ended, utc_offset, outcome,
+       base, launched, wrapper_started, started, ended, utc_offset, outcome,
        iif(delivers, 'stage-out', kind) as kind, binary, reason, message, exit_code, signal, cpu,
        rss, stderr, began, began_why, events, inputs, inputs_asked, left_out, left_size, suspended,
        cpus, memory

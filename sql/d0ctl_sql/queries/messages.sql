@@ -22,10 +22,10 @@ select node_id from attempt where id = :attempt and outcome is null;
 select node_name from attempt where id = :attempt;
 
 -- name: report_state
--- When an attempt started, if it reported that, for how long it was suspended, and the last phase
--- that it reported.
-insert into reported_state (attempt_id, started, utc_offset, suspended, seq, phase, why)
-values (?, ?, ?, ?, ?, ?, ?);
+-- When an attempt and its wrapper started, if they reported that, for how long it was suspended, and
+-- the last phase that it reported.
+insert into reported_state (attempt_id, wrapper_started, started, utc_offset, suspended, seq, phase, why)
+values (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: report_progress
 -- The last progress that an attempt reported.
@@ -85,15 +85,16 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: report_end
 -- An end with the verdict on it.
-insert or ignore into reported_end (attempt_id, package_id, outcome, phase, started, ended, suspended,
-                                utc_offset, binary, exit_code, cpu, rss, partial, reason, message,
+insert or ignore into reported_end (attempt_id, package_id, outcome, phase, wrapper_started, started,
+                                ended, suspended, utc_offset, binary, exit_code, cpu, rss, partial, reason, message,
                                 signal, stderr, not_before, answer, requirement_id, wall_time, note)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: start_attempts
--- Record when attempts started, and the last phase that they reported.
+-- Record when attempts and their wrappers started, and the last phase that they reported.
 update attempt
-   set started = coalesce(attempt.started, reported_state.started),
+   set wrapper_started = coalesce(attempt.wrapper_started, reported_state.wrapper_started),
+       started = coalesce(attempt.started, reported_state.started),
        utc_offset = coalesce(attempt.utc_offset, reported_state.utc_offset),
        suspended = max(attempt.suspended, reported_state.suspended),
        phase = case when reported_state.seq > attempt.phase_seq then reported_state.phase
@@ -179,7 +180,9 @@ update progress set eta = null
 -- name: end_attempts
 -- Record how attempts ended; an end that is already known changes nothing.
 update attempt
-   set outcome = reported_end.outcome, started = coalesce(reported_end.started, attempt.started),
+   set outcome = reported_end.outcome,
+       wrapper_started = coalesce(reported_end.wrapper_started, attempt.wrapper_started),
+       started = coalesce(reported_end.started, attempt.started),
        ended = reported_end.ended, suspended = max(attempt.suspended, reported_end.suspended),
        utc_offset = coalesce(reported_end.utc_offset, attempt.utc_offset),
        binary = reported_end.binary, reason = reported_end.reason, message = reported_end.message,

@@ -55,6 +55,7 @@ update temp.attempt
    set ended = null, outcome = null, reason = null, message = null, binary = null,
        exit_code = null, signal = null, cpu = null, rss = null, stderr = null, answer = null
  where ended > (select at from moment);
+update temp.attempt set wrapper_started = null where wrapper_started > (select at from moment);
 update temp.attempt set started = null where started > (select at from moment);
 update temp.package
    set (phase, changed, node_id, attempt_id, actor, note, request, attempts, restarts) =

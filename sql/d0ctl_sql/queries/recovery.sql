@@ -159,7 +159,8 @@ with failure as (
      where attempt.outcome in ('failed', 'lost') and attempt.ended >= :since
        and attempt.reason is not null)
 select failure.id, failure.reason, failure.answer, failure.outcome, failure.rss, failure.memory,
-       max(0, failure.ended - failure.started - failure.suspended) as lasted,
+       max(0, failure.ended - coalesce(failure.started, failure.wrapper_started) - failure.suspended)
+           as lasted,
        (select max(coalesce(disk, 0)) from binary_attempt where attempt_id = failure.id) as disk,
        failure.policy, job.policy as job_policy, failure.wall_time, requirement.disk as most_disk,
        requirement.software, node.platform,

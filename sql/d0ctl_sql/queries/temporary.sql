@@ -28,14 +28,15 @@ create temp table split_content (content_id integer primary key);
 create temp table taken (content_id integer primary key, package_id integer);
 create temp table decision (package_id integer primary key, node_id integer, choice_id integer);
 create temp table reporting_attempt (attempt_id integer primary key);
-create temp table reported_state (attempt_id integer primary key, started real, utc_offset integer,
-                              suspended real, seq integer, phase text, why text);
+create temp table reported_state (attempt_id integer primary key, wrapper_started real, started real,
+                              utc_offset integer, suspended real, seq integer, phase text,
+                              why text);
 create temp table reported_progress (attempt_id integer primary key, seq integer, binary integer,
                                  done real, total real, percent real, line text, eta real,
                                  cpu real, rss integer);
 create temp table reported_end (attempt_id integer primary key, outcome text, phase text,
-                            started real, ended real, suspended real, utc_offset integer,
-                            binary integer,
+                            wrapper_started real, started real, ended real, suspended real,
+                            utc_offset integer, binary integer,
                             reason text, message text, exit_code integer, signal integer,
                             cpu real, rss integer, stderr text, not_before real,
                             package_id integer, partial integer, answer text,

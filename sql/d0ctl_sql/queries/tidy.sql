@@ -298,10 +298,10 @@ select distinct node.id, location.path
 insert into staged_contents (file_id, size, checksum, first, last)
 select found.file_id, found.size, found.checksum, found.first, max(found.last)
   from (select staged.id as file_id, reported_staged.size, reported_staged.checksum,
-               min(max(attempt.launched, coalesce(staging.started, 0))) as first,
-               max(max(attempt.launched, coalesce(staging.started, 0))) as last
-          from (select attempt_id, (select started from reported_end
-                                     where reported_end.attempt_id = some.attempt_id) as started
+               min(max(attempt.launched, coalesce(staging.wrapper_started, 0))) as first,
+               max(max(attempt.launched, coalesce(staging.wrapper_started, 0))) as last
+          from (select attempt_id, (select wrapper_started from reported_end
+                                     where reported_end.attempt_id = some.attempt_id) as wrapper_started
                   from (select distinct attempt_id from reported_staged) as some) as staging
           join attempt on attempt.id = staging.attempt_id
           join input on input.package_id = attempt.package_id

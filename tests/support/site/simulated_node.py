@@ -91,8 +91,8 @@ class Node:
         """Say in which state an attempt is, and why."""
         phase, why = ("suspended", f"{PAUSED}; stopped") if attempt in self.suspended else (
             "running", "")  # fmt: skip
-        return {"attempt": attempt, "seq": self.said.get(attempt, 1), "started": NOW,
-                "phase": phase, "why": why}  # fmt: skip
+        return {"attempt": attempt, "seq": self.said.get(attempt, 1), "wrapper_started": NOW,
+                "started": NOW, "phase": phase, "why": why}  # fmt: skip
 
     def obey(self, kind: str, what: Any) -> None:
         """Do what the control host asks."""

@@ -38,14 +38,16 @@ class Reporter:
         self._send_message = send_message
         self.token: str = launch["token"]
         self.clock_offset = time.time() - time.monotonic()
-        self.started = self.now()
-        self.utc_offset = time.localtime(self.started).tm_gmtoff
-        self.phase, self.why, self.phase_since = "", "", self.started
+        self.wrapper_started = self.now()
+        self.started: "float | None" = None
+        """When it began to run, with its inputs and CPUs; None until then."""
+        self.utc_offset = time.localtime(self.wrapper_started).tm_gmtoff
+        self.phase, self.why, self.phase_since = "", "", self.wrapper_started
         self._suspended_s = 0.0
         self.current: "ProgressReport | None" = None
         """The progress of the binary that is running or ran last."""
         self.binary: "int | None" = None
-        self.binary_started = self.started
+        self.binary_started = self.wrapper_started
         self.records: "List[Dict[str, Any]]" = []
         self.sequence = 0
         self.notes = 0
@@ -62,6 +64,8 @@ class Reporter:
     def start(self, boot_id: str, phase: str = "running", is_held: bool = False) -> None:
         """Send the start message; one that is held is sent with the end of a short attempt."""
         self._enter(phase, "")
+        if phase == "running":
+            self.started = self.wrapper_started
         fields = {"pid": os.getpid(), "boot_id": boot_id, "utc_offset": self.utc_offset}
         self._add("start", {**fields, "phase": phase})
         if is_held:
@@ -79,11 +83,17 @@ class Reporter:
             return math.inf
         return left
 
+    def begin_run(self, why: str) -> None:
+        """Send that the attempt runs from now on; time suspended before does not count."""
+        self.started, self._suspended_s = self.now(), 0.0
+        self.state("running", why)
+
     def state(self, phase: str, why: str) -> None:
         """Send the phase of the attempt, and its reason."""
         self._enter(phase, one_line(why))
         suspended = round(self._suspended_s, 3)
-        self._add("state", {"phase": self.phase, "why": self.why, "suspended": suspended})
+        times = {"started": self.started, "suspended": suspended}
+        self._add("state", {"phase": self.phase, "why": self.why, **times})
         self.send()
 
     def progress(self, fields: "Dict[str, Any]", cpu: float, rss: int) -> None:
@@ -172,6 +182,7 @@ class Reporter:
         self._enter(self.phase, self.why)
         last = self.records[-1] if self.records and not self.is_open() else {}
         end = {
+            "wrapper_started": self.wrapper_started,
             "started": self.started,
             "ended": self.now(),
             "suspended": round(self._suspended_s, 3),
@@ -217,7 +228,7 @@ class Reporter:
 
     def _enter(self, phase: str, why: str) -> None:
         now = self.now()
-        if self.phase == "suspended":
+        if self.phase == "suspended" and self.started is not None:
             self._suspended_s += now - self.phase_since
         self.phase, self.why, self.phase_since = phase, why, now
 

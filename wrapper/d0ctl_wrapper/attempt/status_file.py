@@ -36,6 +36,7 @@ def _state(report: Reporter, tree: ProcessTree) -> "Dict[str, Any]":
     return {
         **report.dated(report.progress_now()),
         "time": report.now(),
+        "wrapper_started": report.wrapper_started,
         "started": report.started,
         "seq": report.sequence,
         "phase": report.phase,

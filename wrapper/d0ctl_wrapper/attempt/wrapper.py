@@ -139,7 +139,7 @@ class Wrapper:
             if not (self.launch["early"] or self.launch["delivers"]):
                 self.report.state("staging-in", "its inputs are staged; waiting for free CPUs")
                 cpu_request.wait(self.folder, self._write_status)
-            self.report.state("running", "its inputs are staged")
+            self.report.begin_run("its inputs are staged")
 
     def _prepare(self) -> None:
         """Stage in the inputs and wait for CPUs."""

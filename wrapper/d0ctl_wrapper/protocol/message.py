@@ -161,7 +161,6 @@ _KIND = shape.record({"kind": _kind})
 _phase = shape.one_of("staging-in", "running", "suspended")
 
 _time = shape.between(0.0, LATEST)
-
 _span = shape.between(0.0, LONGEST_SPAN_S)
 
 _count = shape.between(-LARGEST_COUNT, LARGEST_COUNT)
@@ -254,7 +253,7 @@ _PART = {
 
 _END = {
     "outcome": shape.one_of("successful", "failed", "killed"),
-    "started": _time,
+    "started": shape.maybe(_time),
     "ended": _time,
     "utc_offset": _utc_offset,
     "binary": shape.maybe(shape.positive),
@@ -272,8 +271,9 @@ _END = {
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "start": {"phase": (_phase, "running")},
-    "state": {"suspended": (_span, 0.0)},
+    "state": {"started": (shape.maybe(_time), None), "suspended": (_span, 0.0)},
     "end": {
+        "wrapper_started": (shape.maybe(_time), None),
         "suspended": (_span, 0.0),
         "partial": (shape.boolean, False),
         "staged": (shape.many(_ITEMS["staged"]), []),

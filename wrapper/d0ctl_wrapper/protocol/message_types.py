@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         kind: Literal["state"]
         phase: str
         why: str
+        started: Optional[float]
         suspended: float
 
     class Progress(_Common):
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
         attempt: int
         kind: Literal["end"]
         outcome: str
+        wrapper_started: Optional[float]
         started: Optional[float]
         ended: float
         suspended: float

@@ -40,7 +40,7 @@ def live(subject: Subject) -> None:
     """Explain a package that is starting, staging in, running or suspended."""
     package, explanation = subject.package, subject.explanation
     tries = one_package.attempts(subject.store, package.id)
-    began = tries[-1].started if tries else None
+    began = (tries[-1].started or tries[-1].wrapper_started) if tries else None
     is_driven = any_driver(subject.store)
     explanation.answer = f"{subject.name} {state(subject.store, package, began, subject.now)}"
     if package.phase == Phase.STARTING:

@@ -222,7 +222,7 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     input_stream.again(store, node)
     expected = {row["attempt_id"]: row for row in store.rows("live_attempts", node=node)}
     absent = [attempt for attempt in expected if attempt not in listed]
-    never_there = [a for a in absent if expected[a]["started"] is None]
+    never_there = [a for a in absent if expected[a]["wrapper_started"] is None]
     again = [a for a in never_there if expected[a]["phase"] != "killing"]
     for attempt in set(never_there) - set(again):
         end_unstarted(store, node, [attempt], now=now)
@@ -296,5 +296,5 @@ def node_name(store: Store, attempt: int) -> str | None:
 
 
 def live(store: Store, node: int) -> list[Row]:
-    """Return the attempts that should be alive on a node, and when they started."""
+    """Return the attempts that should be alive on a node, and when their wrappers started."""
     return store.rows("live_attempts", node=node)

@@ -47,9 +47,8 @@ class NoteView(Struct, frozen=True):
 
 
 class AttemptView(Struct, frozen=True):
-    """One try at a package; `suspended` is in seconds, until it last continued.
-
-    `cpus` and `memory`, in bytes, are what was requested for it.
+    """One try at a package, whose wrapper stages in before it has `started`; `suspended` is in
+    seconds, until it last continued. `cpus` and `memory`, in bytes, were requested for it.
     """
 
     id: int
@@ -59,6 +58,7 @@ class AttemptView(Struct, frozen=True):
     platform: str | None
     base: str | None
     launched: float
+    wrapper_started: float | None
     started: float | None
     ended: float | None
     utc_offset: int | None
@@ -164,7 +164,7 @@ class InputView(Struct, frozen=True):
             return False
         if self.remade is not None:
             return attempt.ended is not None and attempt.ended < self.remade
-        launched, began = attempt.launched, max(attempt.launched, attempt.started or 0.0)
+        launched, began = attempt.launched, max(attempt.launched, attempt.wrapper_started or 0.0)
         return began < (self.replaced or 0.0) or launched < (self.renewed or 0.0)
 
     @property

@@ -108,7 +108,7 @@ class Chain:
         """Wait for CPUs, although only a delivery was planned: the outputs are not whole."""
         self.report.state("staging-in", "its outputs are incomplete; waiting for free CPUs")
         cpu_request.wait(self.folder, self.tree.on_status_request)
-        self.report.state("running", "running its binaries again")
+        self.report.begin_run("running its binaries again")
 
     def _run_rest(self, rest: "List[Tuple[int, Binary]]") -> None:
         """Run the remaining binaries, within the startup script if there is one."""
