@@ -16,8 +16,8 @@ from d0ctl.schedule.horizon import NO_HORIZON, Horizon
 from d0ctl.schedule.standstill import Cause
 from d0ctl.select import Selector, parse
 from d0ctl.show.cards.part import MOST_ACTIONS, Part
-from d0ctl.show.lists import MOST_READ
 from d0ctl.show.why import group
+from d0ctl.show.why.common import MOST_READ
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill

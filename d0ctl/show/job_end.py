@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from d0ctl.model import Counts, Group, by_status, job_status
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.lists import MOST_READ, shortfalls
+from d0ctl.show.why.common import MOST_READ, shortfalls
 from d0ctl.show.why.phases.successful import outdated, partial_read, read_from_outside
 from d0ctl.show.why.phases.waiting import prerequisites_of
 from d0ctl.store import Store, stage_order

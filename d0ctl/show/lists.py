@@ -9,13 +9,12 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import cut
-from d0ctl.show.why.common import NOT_PRODUCED, runs_with
+from d0ctl.show.why.common import NOT_PRODUCED
 from d0ctl.store.views.shapes import FailureView, LineSummary, PackageRow, StageSummary
 from d0ctl.units import clean, count, duration, likeness, listed, moment
 
 if TYPE_CHECKING:
     from d0ctl.store.files.selected_files import FileRow
-    from d0ctl.store.views.left_out import Shortfall
     from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 
 STDERR_LINES = 5
@@ -35,9 +34,6 @@ MOST_BAR, LEAST_BAR = 24, 8
 
 MOST_NAMED = 4
 """How many packages are named whose failure is alike."""
-
-MOST_LACKING, MOST_READ = 5, 20
-"""How many packages that lack inputs are named, and how many are read for a page."""
 
 
 RAN = (Status.LAUNCHED, Status.SUCCESSFUL, Status.FAILED)
@@ -179,16 +175,6 @@ def with_bars(
     for row, part in zip(rows, parts, strict=False):
         row.insert(3, signs.bar(part.counts, columns, sheet.glyphs) if columns >= LEAST_BAR else "")
     sheet.table(rows, give=1)
-
-
-def shortfalls(job: str, short: "Sequence[Shortfall]") -> list[str]:
-    """Say which packages of a job ran or will run without files that were dropped or not made."""
-    lines = [f"{each.path} {runs_with(each)}" for each in short[:MOST_LACKING]]
-    if (more := len(short) - MOST_LACKING) > 0:
-        at_least = "at least " if len(short) == MOST_READ else ""
-        others = count(more, "more package lacks", "more packages lack")
-        lines.append(f"{at_least}{others} inputs, too: d0ctl status {job} --json")
-    return lines
 
 
 def not_made_again(names: Sequence[str]) -> str:

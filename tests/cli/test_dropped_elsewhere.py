@@ -6,7 +6,7 @@ import pytest
 
 from d0ctl.store.checks.check import faults
 from tests.cli.conftest import Type
-from tests.support.building import production
+from tests.support.building import document, production
 from tests.support.site import Site
 
 READER = """\
@@ -21,6 +21,10 @@ stages:
   - {name: merge, lines: [{run: "cat {inputs} > all", inputs: {from: use}, outputs: all}]}
 """
 PACKAGES = ("1/1/1", "1/2/1", "2/1/1")
+MERGE = """\
+job: late
+stages: [{lines: [{run: "cat {inputs} > all", inputs: {from: prod/1}, outputs: all}]}]
+"""
 
 
 @pytest.fixture
@@ -135,3 +139,28 @@ def test_a_package_that_reads_outdated_files_of_another_job_is_not_out_of_date(
     site.finish("last/1/2/1")
 
     assert "1 package of `last` is out of date" in " ".join(d0ctl("status", "last").stdout.split())
+
+
+def test_a_job_whose_package_lacks_a_dropped_file_of_another_job_says_so_everywhere(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(production(lines=2))
+    (tmp_path / "late.yaml").write_text(MERGE)
+    d0ctl("submit", str(tmp_path / "late.yaml"))
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    lacks, counted = "1 of 2 inputs, missing: sim-2", "1 of 1 package done, 1 without some inputs"
+
+    assert f"late/1/1/1 will run with {lacks}" in d0ctl("status", "late").stdout
+    assert "without some" not in d0ctl("status", "late", "-q").stdout
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    site.finish("late/1/1/1")
+
+    status, why = d0ctl("status", "late").stdout, d0ctl("why", "late").stdout
+    assert status.count(f"late/1/1/1 ran with {lacks}") == 1
+    assert f"- late/1/1/1 ran with {lacks}" in why
+    assert all(counted in said for said in (status, why, d0ctl("status", "late", "-q").stdout))
+    assert f"late/1/1/1 ran with {lacks}" in d0ctl("results", "late").stderr
+    (found,) = document(d0ctl("status", "late", "--json").stdout)["left_out"]
+    assert found == {"path": "late/1/1/1", "inputs": 1, "of": 2, "missing": ["sim-2"]}
+    assert "without some" not in d0ctl("why", "prod").stdout

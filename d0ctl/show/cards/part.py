@@ -16,8 +16,8 @@ from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
 from d0ctl.show.forecast import eta
-from d0ctl.show.lists import failures, packages, shortfalls, with_bars
-from d0ctl.show.why.common import Explanation
+from d0ctl.show.lists import failures, packages, with_bars
+from d0ctl.show.why.common import Explanation, shortfalls
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
 from d0ctl.store.views.left_out import DroppedLines, Shortfall
 from d0ctl.store.views.shapes import (
@@ -122,7 +122,8 @@ def draw(
 
 
 def _why(sheet: Sheet, part: Part, above: Iterable[str], *, stderr: bool) -> None:
-    said = [*above, *(part.why.listed if part.live or part.packages else [])]
+    said = [*above, *shortfalls(part.job.name, part.short)]
+    said += part.why.listed if part.live or part.packages else []
     explain(sheet, part.why, stderr=stderr, said=said)
 
 
@@ -181,8 +182,7 @@ def _bar(sheet: Sheet, part: Part, now: float) -> None:
     columns = min(BAR, sheet.columns - 2)
     sheet.add(signs.bar(counts, columns, sheet.glyphs, percents / 100))
     if percents:
-        share = signs.percent(counts, percents / 100)
-        sheet.add(f"{share} % including running packages")
+        sheet.add(f"{signs.percent(counts, percents / 100)} % including running packages")
     if text := signs.tally_text(counts, blocked=part.row.blocked):
         sheet.add([*text, *jobs.late(sum(part.slow.values()))])
     if isinstance(part.row, StageSummary) and (stage_rate := part.rates.get(part.row.id)):
@@ -252,8 +252,7 @@ def _failed(sheet: Sheet, part: Part, now: float) -> None:
         return
     sheet.head("failed last")
     failures(sheet, part.failed, now)
-    _more(sheet, part.row.counts.get("failed", 0) - len(part.failed),
-          f"d0ctl history {part.path}")  # fmt: skip
+    _more(sheet, part.row.counts.get("failed", 0) - len(part.failed), f"d0ctl history {part.path}")
 
 
 def _packages(sheet: Sheet, part: Part, now: float) -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from d0ctl.show.why import group
-from d0ctl.show.why.common import MOST, Explanation, chosen_node
+from d0ctl.show.why.common import MOST, Explanation
+from d0ctl.show.why.package import chosen_node
 from d0ctl.show.why.phases import task_in_vain
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.holder import any_driver

@@ -14,10 +14,12 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.forecast import eta
 from d0ctl.show.usage.site_check import by_rules, is_by_person, packages_held
 from d0ctl.show.why import stopped_job
+from d0ctl.show.why.common import count_lacking
 from d0ctl.show.why.production import LACKS_FILES, job_obstacles, stop_of_all
 from d0ctl.show.why.stopped_job import in_quotes
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.awaited import Awaited
+from d0ctl.store.views.left_out import Shortfall
 from d0ctl.units import clean, count, moment
 
 
@@ -110,6 +112,7 @@ def in_one_line(
     stragglers: int = 0,
     nodes_down: Sequence[str] = (),
     suspended: Mapping[str, int] = NOTHING,
+    short: Sequence[Shortfall] = (),
 ) -> str:
     """Say in one line how a job or a part of it is, and what stops it."""
     totals, unreachable = by_status(part.counts), part.counts.get(Phase.UNREACHABLE, 0)
@@ -119,7 +122,7 @@ def in_one_line(
     stands = " and stands still" if found.stops else ""
     late = f", {count(stragglers, 'straggler')}" if stragglers else ""
     is_old = name == part.job.name and part.job.is_outdated
-    old = f", {signs.SOME_OUTDATED}" if is_old else ""
+    old = count_lacking(name, short) + (f", {signs.SOME_OUTDATED}" if is_old else "")
     alike = [
         phase
         for phase in (Phase.UNREACHABLE, Phase.SUSPENDED)

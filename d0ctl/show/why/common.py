@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
-from msgspec.structs import asdict
 
 from d0ctl.model import STATUS_OF, Counts, Node, NodeCapacity, Phase, Status
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
@@ -13,13 +12,12 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.views.shapes import FailureView, JobSummary, PackageRow
-from d0ctl.units import count, duration, iso, listed, moment, percent, size
+from d0ctl.units import count, duration, listed, moment, size
 
 if TYPE_CHECKING:
     from d0ctl.store.views.activity import NodeUse
     from d0ctl.store.views.job_files.eta import Straggler
     from d0ctl.store.views.left_out import Shortfall
-    from d0ctl.store.views.shapes.node_choice import NodeChoiceView
 
 MOST = 5
 """How many files, nodes or packages an explanation names; the rest is counted."""
@@ -29,6 +27,9 @@ LONG_S = 0.05
 
 MOST_STRAGGLERS = 3
 """How many stragglers a card names; it counts the rest."""
+
+MOST_LACKING, MOST_READ = 5, 20
+"""How many packages that lack inputs are named, and how many are read for a page."""
 
 NOT_PRODUCED = "its input is produced only after a retry"
 
@@ -136,6 +137,23 @@ def runs_with(short: "Shortfall") -> str:
     verb = {Status.LAUNCHED: "runs", Status.SUCCESSFUL: "ran", Status.FAILED: "ran",
             Status.CANCELED: "would run"}.get(status, "will run")  # fmt: skip
     return f"{verb} with {short.sentence()}"
+
+
+def shortfalls(job: str, short: "Sequence[Shortfall]") -> list[str]:
+    """Say which packages of a job ran or will run without files that were dropped or not made."""
+    lines = [f"{each.path} {runs_with(each)}" for each in short[:MOST_LACKING]]
+    if (more := len(short) - MOST_LACKING) > 0:
+        at_least = "at least " if len(short) == MOST_READ else ""
+        others = count(more, "more package lacks", "more packages lack")
+        lines.append(f"{at_least}{others} inputs, too: d0ctl status {job} --json")
+    return lines
+
+
+def count_lacking(job: str, short: "Sequence[Shortfall]") -> str:
+    """Count the packages of a job that have succeeded without some inputs, of `short` ones."""
+    own = [each for each in short if each.path.startswith(f"{job}/") and each.phase == Phase.DONE]
+    at_least = "at least " if len(short) == MOST_READ else ""
+    return f", {at_least}{count(len(own))} without some inputs" if own else ""
 
 
 def retry_canceled(part: str) -> str:
@@ -252,45 +270,6 @@ def scarce_disk(space: registry.DiskSpace) -> str:
     if space.reserve is None:
         return f"its disk is nearly full: {free}"
     return f"takes no packages: {free} on its disk, less than its reserve of {size(space.reserve)}"
-
-
-def chosen_node(choice: "NodeChoiceView", now: float, *, subject: str = "it") -> str:
-    """Say why packages were sent to a node, and when that was decided."""
-    decided = f"decided at {moment(choice.at, now)}"
-    return f"{subject} went to `{choice.node}`: {_chosen_because(choice)} ({decided})"
-
-
-def _chosen_because(choice: "NodeChoiceView") -> str:
-    rival, rule = choice.rival, choice.rule
-    mine, theirs = choice.mine or 0.0, choice.theirs or 0.0
-    if rule == "only":
-        if (others := choice.fits - 1) < 1:
-            avoids = f", and it avoids `{choice.avoided}`" if choice.avoided else ""
-            return f"no other could take it then{avoids}"
-        if others == 1:
-            return "the other node that meets its request could not take it then"
-        return f"none of the {count(others, 'other node')} that meet its request could take it then"
-    if rule == "outputs":
-        return "it has its outputs, which are only to be delivered"
-    if rule == "early":
-        return f"it was to wait there for inputs, of which the node had {size(int(mine))}"
-    return {
-        "preferred": lambda: f"the broker preferred it ({mine:g}, `{rival}` {theirs:g})",
-        "earliest": lambda: f"it would end there in {duration(mine)}, on `{rival}` in"
-                            f" {duration(theirs)}",
-        "starts": lambda: f"it had a free CPU, `{rival}` had none",
-        # files of unknown size, as those of a lost attempt, count as one byte each
-        "inputs": lambda: f"it had {size(int(mine)) if mine > 9 else 'some'} of its files (inputs,"
-                          f" or those of an earlier attempt), `{rival}` {size(int(theirs))}",
-        "free": lambda: f"more of its CPUs were left ({percent(mine)}, of `{rival}`"
-                        f" {percent(theirs)})",
-        "alike": lambda: f"`{rival}` would have been as good",
-    }[rule]()  # fmt: skip
-
-
-def choice_document(choice: "NodeChoiceView") -> dict[str, Any]:
-    """Return the same for scripts."""
-    return asdict(choice) | {"at": iso(choice.at)}
 
 
 def gone_for_good(node: str, *, is_used: bool = False) -> str:

@@ -10,6 +10,7 @@ from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why import group_failures, stopped_job
 from d0ctl.show.why.common import (
     MOST,
+    MOST_READ,
     Explanation,
     GroupPart,
     kept_back,
@@ -278,8 +279,13 @@ def _ended(store: Store, part: GroupPart, explanation: Explanation, status: str)
     packages = count(sum(part.counts.values()), "package")
     explanation.answer = f"{part.title} is {status}: {count(done)} of {packages} done"
     if status == "successful":
-        has_results = part.path == part.job.name and file_locations.results(store, part.job.id)
+        is_whole = part.path == part.job.name
+        has_results = is_whole and file_locations.results(store, part.job.id)
         explanation.commands.append(f"d0ctl {'results' if has_results else 'status'} {part.path}")
+        if is_whole and (short := left_out.short_packages(store, part.job.id, MOST_READ)):
+            from d0ctl.show.why.phases import successful  # late: few jobs lack inputs
+
+            successful.add_lacking(explanation, part.job.name, short)
         return
     if canceled := part.counts.get("canceled"):
         explanation.answer += f", {count(canceled)} canceled"

@@ -1,13 +1,14 @@
 """Why a package is in its phase; each phase has its function."""
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.forecast import eta
-from d0ctl.show.why.common import Explanation, choice_document, chosen_node, runs_with
+from d0ctl.show.why.common import Explanation, runs_with
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import PackageRequest
@@ -17,7 +18,10 @@ from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.job_files import eta as views_eta
 from d0ctl.store.views.left_out import could_read_absent, shortfall
 from d0ctl.store.views.shapes.of_package import BinaryView, PackageView
-from d0ctl.units import moment
+from d0ctl.units import count, duration, iso, moment, percent, size
+
+if TYPE_CHECKING:
+    from d0ctl.store.views.shapes.node_choice import NodeChoiceView
 
 RETRIED = frozenset({Phase.FAILED, Phase.CANCELED, Phase.COOLOFF})
 """The phases in which a person retries a package."""
@@ -98,6 +102,45 @@ def _chosen_node(store: Store, view: PackageView, explanation: Explanation, now:
         if choice.rule != "only" or choice.fits > 1 or len(registry.nodes(store)) > 1:
             explanation.facts.append(chosen_node(choice, now))
         explanation.details["node_choice"] = choice_document(choice)
+
+
+def chosen_node(choice: "NodeChoiceView", now: float, *, subject: str = "it") -> str:
+    """Say why packages were sent to a node, and when that was decided."""
+    decided = f"decided at {moment(choice.at, now)}"
+    return f"{subject} went to `{choice.node}`: {_chosen_because(choice)} ({decided})"
+
+
+def _chosen_because(choice: "NodeChoiceView") -> str:
+    rival, rule = choice.rival, choice.rule
+    mine, theirs = choice.mine or 0.0, choice.theirs or 0.0
+    if rule == "only":
+        if (others := choice.fits - 1) < 1:
+            avoids = f", and it avoids `{choice.avoided}`" if choice.avoided else ""
+            return f"no other could take it then{avoids}"
+        if others == 1:
+            return "the other node that meets its request could not take it then"
+        return f"none of the {count(others, 'other node')} that meet its request could take it then"
+    if rule == "outputs":
+        return "it has its outputs, which are only to be delivered"
+    if rule == "early":
+        return f"it was to wait there for inputs, of which the node had {size(int(mine))}"
+    return {
+        "preferred": lambda: f"the broker preferred it ({mine:g}, `{rival}` {theirs:g})",
+        "earliest": lambda: f"it would end there in {duration(mine)}, on `{rival}` in"
+                            f" {duration(theirs)}",
+        "starts": lambda: f"it had a free CPU, `{rival}` had none",
+        # files of unknown size, as those of a lost attempt, count as one byte each
+        "inputs": lambda: f"it had {size(int(mine)) if mine > 9 else 'some'} of its files (inputs,"
+                          f" or those of an earlier attempt), `{rival}` {size(int(theirs))}",
+        "free": lambda: f"more of its CPUs were left ({percent(mine)}, of `{rival}`"
+                        f" {percent(theirs)})",
+        "alike": lambda: f"`{rival}` would have been as good",
+    }[rule]()  # fmt: skip
+
+
+def choice_document(choice: "NodeChoiceView") -> dict[str, Any]:
+    """Return the same for scripts."""
+    return asdict(choice) | {"at": iso(choice.at)}
 
 
 def _expected_sizes(store: Store, package: PackageView, explanation: Explanation) -> None:

@@ -514,8 +514,8 @@ select reader_path.path as reader,
  limit :limit;
 
 -- name: short_packages
--- Packages of a job that lack files of dropped lines, and those of final stages that lack what did not
--- exist when they began.
+-- Packages that lack files of dropped lines of a job, those of the job that lack such files of other
+-- jobs, and those of final stages that lack what did not exist when they began.
 select package.id,
        package_path.path,
        package.phase
@@ -528,6 +528,18 @@ select package.id,
                  limit 500) as maker
           join file on file.package_id = maker.id
           join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
+         union
+        select reader.id
+          from (select package.id
+                  from need
+                  join stage on stage.job_id = need.maker_id
+                  join line as gone on gone.stage_id = stage.id and gone.dropped is not null
+                  join package on package.line_id = gone.id
+                 where need.job_id = :job
+                 limit 500) as maker
+          join file on file.package_id = maker.id
+          join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
+          join package as reader on reader.id = input.package_id and reader.job_id = :job
          union
         select input.package_id
           from stage

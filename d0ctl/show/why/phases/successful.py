@@ -8,7 +8,7 @@ from shlex import quote
 from d0ctl.model import Group, Phase, Status
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.advice import is_redefined
-from d0ctl.show.why.common import MOST, Explanation
+from d0ctl.show.why.common import MOST, Explanation, count_lacking, shortfalls
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.files.edited_files import (
@@ -18,7 +18,13 @@ from d0ctl.store.files.edited_files import (
 )
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.views import browse, file_locations, left_out, one_package
-from d0ctl.store.views.left_out import DoubtfulRead, NeedingLines, Outdated, RetryParameters
+from d0ctl.store.views.left_out import (
+    DoubtfulRead,
+    NeedingLines,
+    Outdated,
+    RetryParameters,
+    Shortfall,
+)
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count, duration, listed, moment
@@ -102,6 +108,12 @@ def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
     subject.fact(
         f"set successful by {deed.actor}; it had failed: {reason or 'for no known reason'}"
     )
+
+
+def add_lacking(explanation: Explanation, job: str, short: Sequence[Shortfall]) -> None:
+    """Add which packages of a successful job ran without some inputs, of `short` ones."""
+    explanation.answer += count_lacking(job, short)
+    explanation.facts += shortfalls(job, short)
 
 
 def outdated(store: Store, job: JobSummary, path: str = "") -> list[str]:

@@ -28,7 +28,9 @@ def run_on(selector: str) -> ExitCode:
     """
     from d0ctl import select
     from d0ctl.show.usage import part_check
+    from d0ctl.show.why.common import MOST_READ
     from d0ctl.store.views import awaited
+    from d0ctl.store.views.left_out import short_packages
 
     code = ExitCode.DONE
     wanted, now = select.parse_all([selector]), time.time()
@@ -45,7 +47,8 @@ def run_on(selector: str) -> ExitCode:
                 late = len(eta.stragglers(store, part.job.id, eta.MOST_MARKED, now=now))
             found = part_check.check(state, part, now)
             away = nodes_down(store).get(part.job.id, ()) if part_check.is_stuck(part) else ()
-            emit(part_check.in_one_line(name, part, found, silent, late, away, suspended))
+            short = short_packages(store, part.job.id, MOST_READ) if name == part.job.name else ()
+            emit(part_check.in_one_line(name, part, found, silent, late, away, suspended, short))
             code = max(code, found.code)
     return code
 
