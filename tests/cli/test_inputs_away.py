@@ -102,3 +102,31 @@ def test_why_of_a_file_leads_to_the_only_node_that_has_it(site: Site, d0ctl: Typ
 
     site.up("far", machine_id="m2", base="/tmp/far")
     assert "node check" not in d0ctl("why", "prod:x").stdout
+
+
+@pytest.mark.parametrize("phase", ["ready", "assigned"])
+def test_why_of_a_job_names_such_a_package_beside_unreachable_ones(
+    site: Site, d0ctl: Type, phase: str
+) -> None:
+    site.up("far", machine_id="m2", base="/tmp/far")
+    lines = [line(package("v"), package("w", needs=["v"])), line(package("z"))]
+    site.submit(job(("a", lines), name="more"))
+    site.launch("more/1/1/1", "far")
+    site.end("more/1/1/1")
+    site.launch("more/1/2/1", "far")
+    if phase == "assigned":
+        site.assign("more/1/1/2")
+    down(site, "far")
+
+    answer = d0ctl("why", "more").stdout
+
+    reason = CAN_NOT.replace("`x`", "`v`")
+    assert answer.startswith("1 package is unreachable: package `more/1/2/1` was launched on `far`")
+    assert f"- `more/1/1/2` is {phase}, but {reason}\n" in answer
+    assert "  $ d0ctl why more/1/1/2\n" in answer
+    site.up("far", machine_id="m2", base="/tmp/far")
+    assert "can't be copied" not in d0ctl("why", "more").stdout
+
+
+def test_why_of_a_job_says_once_that_an_input_can_not_be_copied(site: Site, d0ctl: Type) -> None:
+    assert d0ctl("why", "prod").stdout.count("can't be copied: node `far` is down") == 1

@@ -126,6 +126,10 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
 
         launched.add_stragglers(store, part, explanation, now)
         launched.add_failed_transfers(store, part, explanation)
+    if is_open and not hold and any(view.node.state == "down" for view in site.nodes):
+        from d0ctl.show.why.causes import inputs_away  # late: mostly, all nodes are up
+
+        inputs_away.add_first(store, part, explanation)
     if is_open and part.job.hold:
         group_failures.retry_first(part, explanation)
     if left_out.needs_remarks(store, part.job.id):
@@ -209,7 +213,7 @@ def _moving(
             explanation.facts.append(f"and {count(running - len(rows))} more")
         explanation.listed += explanation.facts[known:]
         if stopped:
-            _stay_suspended(store, part.job.name, explanation)
+            stopped_job.add_suspended(store, part.job.name, explanation)
         if setting(store, "throttles"):
             from d0ctl.show.why.phases import throttle_limits  # late: few have any
 
@@ -228,15 +232,6 @@ def _moving(
                                   for command in first.commands]  # fmt: skip
             explanation.add(f"{lost} unreachable: {first.answer}", first.commands)
             explanation.facts.append(continues_there(store, part.job, row.changed, now))
-
-
-def _stay_suspended(store: Store, job: str, explanation: Explanation) -> None:
-    """Add that a person suspended packages of a job that is not paused."""
-    from d0ctl.store.jobs import pause  # late: few jobs have such packages
-
-    if number := pause.left_suspended(store).get(job):
-        explanation.facts.append(stopped_job.stay_suspended(job, number))
-        explanation.commands.append(stopped_job.resume_suspended(job))
 
 
 def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group) -> None:

@@ -9,6 +9,7 @@ from d0ctl.schedule.node_state import NodeState
 from d0ctl.schedule.standstill import DELIBERATE, Cause, NextTry
 from d0ctl.show.drawing.remark_texts import cause, remark
 from d0ctl.show.why.common import Explanation, GroupPart
+from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.units import count, listed, moment
 
@@ -47,6 +48,15 @@ def own_obstacle(job: JobStanding, now: float) -> str | None:
     if standing.cause is Cause.NO_INPUT:
         return _no_input(job)
     return _no_copy(job) if standing.cause is Cause.NO_COPY else None
+
+
+def add_suspended(store: Store, job: str, explanation: Explanation) -> None:
+    """Add that a person suspended packages of a job that is not paused."""
+    from d0ctl.store.jobs import pause  # late: few jobs have such packages
+
+    if number := pause.left_suspended(store).get(job):
+        explanation.facts.append(stay_suspended(job, number))
+        explanation.commands.append(resume_suspended(job))
 
 
 def stay_suspended(job: str, packages: int) -> str:

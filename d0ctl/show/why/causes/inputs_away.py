@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from d0ctl.model import Phase
 from d0ctl.select import parse
-from d0ctl.show.why.common import MOST, gone_for_good, transfer_text
+from d0ctl.show.why.common import MOST, Explanation, GroupPart, gone_for_good, transfer_text
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.registry import capacities, launched_on
@@ -21,6 +22,25 @@ def add(subject: Subject) -> int:
     subject.explanation.facts += facts_about(files, number)
     advise(subject, files)
     return number
+
+
+def add_first(store: Store, part: GroupPart, explanation: Explanation) -> None:
+    """Name a package of a part for each node that is down and alone has inputs of it.
+
+    Some of the first packages are looked at, unless the answer is about such a package.
+    """
+    if "nodes_down" in explanation.details:
+        return
+    named = set[str | None]()
+    for phase in (Phase.READY, Phase.ASSIGNED):
+        for row in part.sample([phase], MOST):
+            files, number = dependencies.inputs_away(store, row.id, MOST)
+            if named.issuperset(file.source for file in files):
+                continue
+            named |= {file.source for file in files}
+            reasons = listed([*facts_about(files, number)])
+            explanation.facts.append(f"`{row.path}` is {phase}, but {reasons}")
+            explanation.commands.append(f"d0ctl why {row.path}")
 
 
 def advise(subject: Subject, files: Sequence[Transfer]) -> None:
