@@ -6,7 +6,9 @@ from typing import Any
 from d0ctl import actions
 from d0ctl.actions import request
 from d0ctl.select import parse
+from d0ctl.show.why.selected import explain
 from tests.show.asking import why
+from tests.store.requiring import go_on
 from tests.support.building import job, line, production
 from tests.support.building import package as make
 from tests.support.site import Site
@@ -68,6 +70,28 @@ def test_the_causes_of_a_merge_of_failed_lines_add_up_and_its_command_drops_all_
         site.fail(f"prod/1/{seed}/1")
     assert why(site, "prod/2/1/1").commands[1:] == [
         "d0ctl kill-line prod/1/1-13 prod/1/15 prod/1/17 prod/1/19 --drop-outputs"]  # fmt: skip
+
+
+def test_a_job_that_failed_packages_of_another_one_block_names_all_of_them(site: Site) -> None:
+    makers = [line(make(f"x{seed}")) for seed in range(1, 9)]
+    site.submit(job(("make", makers), name="gen"))
+    readers = [line(make(f"y{seed}", needs=[f"gen:x{seed}"])) for seed in range(1, 9)]
+    site.submit(job(("read", readers), ("plot", [line(make("z", needs=["y7"]))]), name="ana"))
+    for seed in range(1, 9):
+        (site.fail if seed in (2, 3, 5, 7) else site.finish)(f"gen/1/{seed}/1")
+    for seed in (1, 4, 6, 8):
+        site.finish(f"ana/1/{seed}/1")
+    go_on(site.store)
+
+    answer = explain(site.store, parse("ana"), time.time())
+
+    assert "job `ana` can't continue: package `ana/1/2/1` is blocked" in answer.answer
+    assert ("other packages wait for `gen/1/3/1` (failed), `gen/1/5/1` (failed) and `gen/1/7/1` "
+            "(failed)") in answer.facts  # fmt: skip
+    drops = [text for text in answer.commands if "kill-line" in text]
+    assert drops == ["d0ctl kill-line gen/1/2-3 gen/1/5 gen/1/7 --drop-outputs"]
+    assert explain(site.store, parse("ana/2"), time.time()).facts[:1] == [
+        "the cause is `gen/1/7/1`, which is failed"]  # fmt: skip
 
 
 def test_lines_that_are_no_neighbours_are_both_named_as_those_to_drop(site: Site) -> None:

@@ -80,8 +80,8 @@ class GroupPart(Struct, frozen=True):
     job: JobSummary
     sample: Callable[[Iterable[Phase], int], list[PackageRow]]
     failures: Callable[[int], list[FailureView]]
-    explain: Callable[[str], "Explanation"]
-    """How a package of it is explained, by its path."""
+    explain: Callable[..., "Explanation"]
+    """How a package of it is explained, by its path, for others that are blocked like it by id."""
     acknowledged: int = 0
 
     def in_phase(self, phase: str) -> str:

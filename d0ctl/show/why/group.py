@@ -240,13 +240,13 @@ def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group
         _ended(store, part, explanation, status)
         return
     has_begun = any(map(part.counts.get, (Phase.DONE, Phase.CANCELED, Phase.COOLOFF, Phase.HELD)))
-    problem = f"no package of {part.title} is running {'now' if has_begun else 'yet'}"
+    problem, most = f"no package of {part.title} is running {'now' if has_begun else 'yet'}", 1
     if status == Group.FAILED:
-        problem = f"{part.title} can't continue"
+        problem, most = f"{part.title} can't continue", group_failures.MOST_BLOCKED
     for phases in ((Phase.ASSIGNED,), (Phase.READY,), (Phase.COOLOFF,), (Phase.HELD,),
                    (Phase.WAITING,)):  # fmt: skip
-        for row in part.sample(phases, 1):
-            first = part.explain(row.path)
+        if rows := part.sample(phases, most):
+            first = part.explain(rows[0].path, *(row.id for row in rows[1:]))
             explanation.answer = f"{problem}: {first.answer}"
             stopped_job.leave_known_nodes(first, explanation.facts)
             explanation.take(first)
@@ -288,8 +288,8 @@ def _ended(store: Store, part: GroupPart, explanation: Explanation, status: str)
     explanation.commands.append(f"d0ctl history {part.path}")
 
 
-def _explain_package(store: Store, now: float, path: str) -> Explanation:
+def _explain_package(store: Store, now: float, path: str, *beside: int) -> Explanation:
     """Explain a package. Imported late, because most explanations do not need it."""
     from d0ctl.show.why.package import package
 
-    return package(store, browse.package(store, parse(path)), now)
+    return package(store, browse.package(store, parse(path)), now, beside)

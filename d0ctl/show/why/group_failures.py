@@ -13,6 +13,9 @@ from d0ctl.units import count, likeness, listed
 SAMPLE = 200
 """How many of the latest failures are counted by reason."""
 
+MOST_BLOCKED = 100
+"""How many blocked packages are read to find the failures that block them."""
+
 
 def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
     """Add how many packages have failed, why the last one has, and commands that retry them."""

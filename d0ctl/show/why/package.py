@@ -1,6 +1,6 @@
 """Why a package is in its phase; each phase has its function."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
@@ -34,11 +34,11 @@ REQUESTS: Mapping[str, str] = {
 """What a request of a person for a package on a node means until its wrapper confirms it."""
 
 
-def package(store: Store, view: PackageView, now: float) -> Explanation:
-    """Explain the phase of a package."""
+def package(store: Store, view: PackageView, now: float, beside: Sequence[int] = ()) -> Explanation:
+    """Explain the phase of a package, for others `beside` it, too, that are blocked like it."""
     job = browse.job(store, view.job)
     explanation = Explanation(view.path, view.status, "", phase=view.phase)
-    _of_phase(Phase(view.phase))(Subject(store, view, job, explanation, now))
+    _of_phase(Phase(view.phase))(Subject(store, view, job, explanation, now, beside))
     if view.node is not None or view.status in (Status.SUCCESSFUL, Status.FAILED):
         _chosen_node(store, view, explanation, now)
     known = views_eta.package_times(store, view.id, now=now)

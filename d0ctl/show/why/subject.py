@@ -1,5 +1,7 @@
 """A package to explain, and the texts that all its phases share."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from d0ctl.model import Phase
@@ -20,6 +22,8 @@ class Subject(Struct, frozen=True):
     job: JobSummary
     explanation: Explanation
     now: float
+    beside: Sequence[int] = ()
+    """Other packages that are explained by it: their causes are named with its own."""
 
     @property
     def name(self) -> str:

@@ -76,13 +76,30 @@ def waiting(subject: Subject) -> None:
     job_hold(subject)
     _required(subject, first)
     causes, is_whole = _root_causes(subject.store, prerequisites)
+    others, is_all = _causes_of_others(subject, causes)
     _held_makers(subject, [*prerequisites, *causes])
     if deeper := [cause for cause in causes if cause not in prerequisites[:MOST]]:
-        others = "other " * (first.likelihood == 0)
-        explanation.facts.append(_causes_text(deeper, others, is_whole=is_whole))
-    _retry_canceled(subject, causes)
+        other = "other " * (first.likelihood == 0)
+        explanation.facts.append(_causes_text(deeper, other, is_whole=is_whole))
+    if others:
+        explanation.facts.append(f"other packages wait for {_names(others, is_whole=is_all)}")
+    _retry_canceled(subject, [*causes, *others])
     cause = deeper[0] if deeper and first.likelihood else first
-    suggest(subject.store, explanation, cause, causes, is_whole=is_whole)
+    suggest(subject.store, explanation, cause, [*causes, *others], is_whole=is_whole and is_all)
+
+
+def _causes_of_others(
+    subject: Subject, known: list[Prerequisite]
+) -> tuple[list[Prerequisite], bool]:
+    """Return what else blocks other packages beside it, and whether that is all."""
+    needed = [each for package in subject.beside[:MOST_FOLLOWED]
+              for each in prerequisites_of(subject.store, package, MOST_FOLLOWED)]  # fmt: skip
+    if not needed:
+        return [], True
+    causes, is_whole = _root_causes(subject.store, needed)
+    origins = {cause.origin for cause in known}
+    others = [cause for cause in causes if not cause.likelihood and cause.origin not in origins]
+    return others, is_whole and len(subject.beside) <= MOST_FOLLOWED
 
 
 def _held_makers(subject: Subject, makers: list[Prerequisite]) -> None:
@@ -231,6 +248,10 @@ def _causes_text(causes: list[Prerequisite], others: str, *, is_whole: bool) -> 
     """Name the first causes, and count the rest; they are the `others` if some have been named."""
     if len(causes) == 1 and is_whole:
         return f"the {others}cause is {causes[0].origin}"
+    return f"the {others}causes are {_names(causes, is_whole=is_whole)}"
+
+
+def _names(causes: list[Prerequisite], *, is_whole: bool) -> str:
     names = [f"`{cause.maker}` ({phase_word(cause.phase)})" if cause.maker else cause.text
              for cause in causes[:MOST]]  # fmt: skip
     more = max(0, len(causes) - MOST)
@@ -238,7 +259,7 @@ def _causes_text(causes: list[Prerequisite], others: str, *, is_whole: bool) -> 
         names.append(f"at least {count(more)} more" if more else "perhaps more")
     elif more:
         names.append(f"{count(more)} more")
-    return f"the {others}causes are {listed(names)}"
+    return listed(names)
 
 
 def suggest(
