@@ -69,6 +69,27 @@ def test_one_that_is_resumed_while_it_stages_in_has_not_begun_to_run() -> None:
         assert times(store) == (NOW, None)
 
 
+def test_a_package_that_is_resumed_while_it_stages_in_goes_on_with_that() -> None:
+    with launched() as (store, _):
+        apply(store, [staging(), {**state(1, 2, "suspended"), "started": None}])
+        change(store, "package", {"id": 1}, request="resume")
+
+        apply(store, [{**state(1, 3, "staging-in"), "started": None}])
+        assert value(store, "package", "phase", id=1) == "staging-in"
+        assert value(store, "package", "request", id=1) is None
+
+        apply(store, [{**running(), "seq": 4}])
+        assert value(store, "package", "phase", id=1) == "running"
+
+
+def test_a_delivery_that_has_to_run_binaries_waits_for_its_cpus() -> None:
+    with launched() as (store, _):
+        apply(store, [start_message(1)])
+        apply(store, [{**state(1, 2, "staging-in"), "started": NOW}])
+
+        assert value(store, "package", "phase", id=1) == "staging-in"
+
+
 def test_the_end_alone_says_when_wrapper_and_run_began() -> None:
     with launched() as (store, _):
         apply(store, [{**end_message(1), "wrapper_started": NOW - 60, "started": NOW}])

@@ -6,6 +6,7 @@ from d0ctl_wrapper.relay.attempts.cpus import CpuQueue
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
+from tests.wrapper.fetching import given
 
 BUSY = "touch ../on; while [ ! -e ../go ]; do sleep 0.02; done"
 
@@ -134,6 +135,31 @@ def test_an_attempt_that_waits_for_a_cpu_can_be_killed_and_blocks_no_other(
     go(node, 1)
 
     assert node.end(3)["outcome"] == "successful"
+
+
+def test_an_attempt_that_is_resumed_while_it_fetches_an_input_stages_in_again(
+    connect: Connect, tmp_path: Path
+) -> None:
+    node = connect(cpus=1)
+    fetch = (
+        f"touch {tmp_path}/on; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done; echo > {{dest}}"
+    )
+    slow = {"commands": {"root": {"fetch": fetch, "store": "false"}}}
+    raw = given("root://store/raw")
+    node.launch(launch(1, binary("true"), inputs=[raw], transfer=slow))
+    wait_until((tmp_path / "on").exists)
+
+    node.send("pause", attempts=[1], grace=5)
+    wait_until(lambda: status(node, 1)["phase"] == "suspended")
+    node.send("resume", attempts=[1])
+    wait_until(lambda: status(node, 1)["phase"] == "staging-in")
+    (tmp_path / "go").touch()
+
+    assert node.end(1)["outcome"] == "successful"
+    states = [one for one in node.messages(1) if one["kind"] == "state"]
+    phases = ["suspended", "staging-in", "staging-in", "running"]
+    assert [one["phase"] for one in states] == phases
+    assert {one["suspended"] for one in states} == {0.0}, "it did not run yet"
 
 
 def test_an_attempt_that_cannot_fetch_its_inputs_fails_without_a_cpu(

@@ -139,7 +139,7 @@ update package
    set phase = attempt.phase, changed = :now, actor = null, note = reported_state.why,
        request = case when (package.request = 'pause' and attempt.phase = 'suspended')
                         or (package.request = 'resume' and package.phase = 'suspended'
-                            and attempt.phase = 'running')
+                            and attempt.phase <> 'suspended')
                         or (package.request = 'resume' and package.phase = attempt.phase
                             and reported_state.why not glob :paused || '*') then null
                       else package.request end

@@ -89,8 +89,12 @@ class Reporter:
         self.state("running", why)
 
     def state(self, phase: str, why: str) -> None:
-        """Send the phase of the attempt, and its reason."""
-        self._enter(phase, one_line(why))
+        """Send the phase of the attempt, and its reason.
+
+        One that is resumed before it has its inputs and CPUs stages in again.
+        """
+        is_early = phase == "running" and self.started is None
+        self._enter("staging-in" if is_early else phase, one_line(why))
         suspended = round(self._suspended_s, 3)
         times = {"started": self.started, "suspended": suspended}
         self._add("state", {"phase": self.phase, "why": self.why, **times})
