@@ -8,7 +8,7 @@ from d0ctl.actions import request
 from d0ctl.select import parse
 from d0ctl.show.why.selected import explain
 from tests.show.asking import why
-from tests.store.requiring import go_on
+from tests.store.requiring import end_all, go_on, merge
 from tests.support.building import job, line, production
 from tests.support.building import package as make
 from tests.support.site import Site
@@ -92,6 +92,19 @@ def test_a_job_that_failed_packages_of_another_one_block_names_all_of_them(site:
     assert drops == ["d0ctl kill-line gen/1/2-3 gen/1/5 gen/1/7 --drop-outputs"]
     assert explain(site.store, parse("ana/2"), time.time()).facts[:1] == [
         "the cause is `gen/1/7/1`, which is failed"]  # fmt: skip
+
+
+def test_a_job_with_too_few_successes_says_what_its_merge_requires(site: Site) -> None:
+    site.submit(merge(0.8, lines=6))
+    end_all(site, failing=2, lines=6)
+    go_on(site.store)
+
+    answers = [explain(site.store, parse(path), time.time()) for path in ("prod", "prod/2")]
+
+    required = "stage `merge` requires 80%: 4 of 6 packages of stage `reco` are successful so far"
+    assert answers[0].answer.startswith("job `prod` failed: 2 packages failed")
+    assert [answer.facts.count(required) for answer in answers] == [1, 1]
+    assert required not in explain(site.store, parse("prod/1"), time.time()).facts
 
 
 def test_lines_that_are_no_neighbours_are_both_named_as_those_to_drop(site: Site) -> None:

@@ -116,7 +116,7 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
     if part.job.blocked or any(part.counts.get(phase) for phase in LEFT_OVER):
         from d0ctl.show.why.phases import leftovers  # late: most parts have none
 
-        leftovers.add(part, explanation)
+        leftovers.add(store, part, explanation)
     if is_open and _may_lack_makers(store, part):
         from d0ctl.show.why.phases import leftovers  # late: few jobs may
 

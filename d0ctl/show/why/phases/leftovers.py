@@ -6,13 +6,15 @@ from shlex import quote
 from d0ctl.model import Counts, Group, Phase
 from d0ctl.policy.remarks import Remark
 from d0ctl.show.why.common import MOST, NOT_PRODUCED, Explanation, GroupPart, retry_canceled
+from d0ctl.store.connection import Store
+from d0ctl.store.views import browse
 from d0ctl.units import count, listed
 
 NO_MAKER = "a retry would run without these inputs"
 """What speaks against a retry of packages whose inputs nothing makes any more."""
 
 
-def add(part: GroupPart, explanation: Explanation) -> None:
+def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
     """Add how many packages are held, cooling off, blocked or dropped, and who canceled some."""
     counts = part.counts
     for phase, description in (("held", "held"), ("cooloff", "cooling off")):
@@ -29,6 +31,7 @@ def add(part: GroupPart, explanation: Explanation) -> None:
         )
     if part.job.blocked and counts.get("waiting"):
         explanation.facts.append(_blocked(counts["waiting"]))
+        _add_required(store, part, explanation)
         _canceled(part.job.name, part.job.counts, explanation)
     elif explanation.status != Group.CANCELED:  # whose answer says it
         _canceled(part.path, counts, explanation)
@@ -50,6 +53,22 @@ def add(part: GroupPart, explanation: Explanation) -> None:
         explanation.facts += [part.explain(row.path).answer for number, row in enumerate(rows)
                               if row.note not in notes[:number]]  # fmt: skip
         explanation.commands += [f"d0ctl why {row.path}" for row in rows[:1]]
+
+
+def _add_required(store: Store, part: GroupPart, explanation: Explanation) -> None:
+    """Add how much is missing of what stages with blocked packages require of those they read."""
+    stages = {stage.seq: stage for stage in browse.stages(store, part.job)}
+    for stage in stages.values():
+        is_within = part.path == part.job.name or part.path.split("/")[1] == str(stage.seq)
+        if stage.require >= 1 or not is_within:
+            continue
+        from d0ctl.show.why.phases import waiting  # late: few stages require a fraction
+
+        for row in browse.in_stage(store, stage.id, None, [Phase.WAITING], 1):
+            first, *_ = [*waiting.prerequisites_of(store, row.id), None]
+            text = first and waiting.required(stages, row.path, first)
+            if text and text not in explanation.facts:
+                explanation.facts.append(text)
 
 
 def add_ended_maker(part: GroupPart, explanation: Explanation) -> None:

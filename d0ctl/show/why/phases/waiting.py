@@ -1,7 +1,7 @@
 """The files and packages that a waiting package needs, the least likely ones first."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, dependencies
 from d0ctl.store.views.dependencies import MissingInput
+from d0ctl.store.views.shapes import StageSummary
 from d0ctl.units import count, listed
 
 MOST_READ = 200
@@ -156,15 +157,22 @@ def _early(subject: Subject) -> None:
 def _required(subject: Subject, prerequisite: Prerequisite) -> None:
     """Say how much of the stage that makes a file has succeeded, if a fraction is required."""
     stages = {stage.seq: stage for stage in browse.stages(subject.store, subject.job)}
-    required = stages[subject.package.stage].require
-    maker = (prerequisite.maker or "").split("/")
-    if required >= 1 or len(maker) != 4 or maker[0] != subject.job.name:
-        return
+    if text := required(stages, subject.package.path, prerequisite):
+        subject.fact(text)
+
+
+def required(
+    stages: Mapping[int, StageSummary], package: str, prerequisite: Prerequisite
+) -> str | None:
+    """Return how much has succeeded of a stage of which a waiting package requires a fraction."""
+    job, stage, *_ = package.split("/")
+    reads, maker = stages[int(stage)], (prerequisite.maker or "").split("/")
+    if reads.require >= 1 or len(maker) != 4 or maker[0] != job:
+        return None
     made_by = stages[int(maker[1])]
     total = sum(made_by.counts.values()) - made_by.counts.get("dropped", 0)
-    done = made_by.counts.get("done", 0)
-    subject.explanation.facts.append(
-        f"stage `{subject.package.stage_name}` requires {required:.0%}: {done} of"
+    return (
+        f"stage `{reads.name}` requires {reads.require:.0%}: {made_by.counts.get('done', 0)} of"
         f" {count(total, 'package')} of stage `{made_by.name}` are successful so far"
     )
 
