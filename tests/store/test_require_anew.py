@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from d0ctl.actions import apply, request
+from d0ctl.actions import Plan, apply, describe, preview, report, request
+from d0ctl.actions.packages.kill_line import KillLinePlan
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import parse
 from d0ctl.store import open_store
@@ -23,10 +24,12 @@ from tests.support.homes import make_home
 from tests.support.site import Site
 
 
-def act(site: Site, verb: str, lines: str, **options: object) -> None:
-    """Carry out an action of a person."""
-    asked = request(verb, parse(lines), **options)
-    apply(site.store, asked, actor="me", note=None, now=time.time())
+def act(site: Site, verb: str, lines: str, **options: object) -> Plan:
+    """Carry out an action of a person, as planned."""
+    asked, now = request(verb, parse(lines), **options), time.time()
+    plan = preview(site.store, asked, now=now)
+    assert apply(site.store, asked, actor="me", note=None, now=now) == plan
+    return plan
 
 
 def update(site: Site, spec: JobSpec) -> None:
@@ -76,6 +79,23 @@ def test_a_merge_that_has_not_begun_waits_for_restored_lines(site: Site) -> None
     site.fail("prod/1/9/1")
     go_on(site.store)
     assert site.phase("prod/2/1/1") == "ready"
+
+
+def test_the_plan_of_a_drop_says_which_other_lines_and_what_begins_by_it(site: Site) -> None:
+    site.submit(merge(0.8))
+    end_all(site, failing=3)
+    go_on(site.store)
+    few = act(site, "kill-line", "prod/1/8", drop_outputs=True)
+
+    plan = act(site, "kill-line", "prod/1/9", drop_outputs=True)
+
+    fact = "87.5% of stage `reco` is successful, and that is enough for its readers"
+    assert (
+        f"then {fact}: 1 other line of it will be dropped, and 1 package will be ready"
+        in describe(plan)
+    )
+    assert f"now {fact}: 1 other line of it dropped; 1 package is ready now" in report(plan)
+    assert "enough" not in " ".join([*describe(few), *report(few)])
 
 
 @pytest.mark.parametrize("before", [0.9, 1.0])
@@ -147,9 +167,16 @@ class Weighed:
                     self.ends[number] = "dropped"
 
     def drop(self, number: int) -> None:
-        act(self.site, "kill-line", f"prod/1/{number}", drop_outputs=True)
+        plan = act(self.site, "kill-line", f"prod/1/{number}", drop_outputs=True)
         self.ends[number] = "dropped"
         self.restored.discard(number)
+        before = [*self.ends.values()].count("dropped")
+        self.count()
+        others = [*self.ends.values()].count("dropped") - before
+        assert isinstance(plan, KillLinePlan)
+        is_ready = self.site.phase("prod/2/1/1") == "ready"
+        answer = [(stage.lines, stage.starting) for stage in plan.enough]
+        assert answer == [(others, int(is_ready))] * bool(others)
 
     def restore(self, number: int) -> None:
         act(self.site, "restore-line", f"prod/1/{number}")

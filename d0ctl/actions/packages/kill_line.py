@@ -8,15 +8,15 @@ from typing import NamedTuple
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Conflict, Plan, Request, Way
 from d0ctl.actions.option import Options, flag
+from d0ctl.actions.packages._whole_lines import check_level
 from d0ctl.actions.packages.kill import WAIT, being_killed
 from d0ctl.actions.selection import KILLABLE, rows, split_selected
-from d0ctl.errors import BadUsage
 from d0ctl.model import Phase
-from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
-from d0ctl.store.jobs import audit, retry
+from d0ctl.store.jobs import audit, require, retry
 from d0ctl.store.jobs.audit import AuditEntry
+from d0ctl.store.jobs.require import Enough
 from d0ctl.store.jobs.retry import NONE, Listed
 from d0ctl.store.lifecycle import NONE_UNREAD, UnreadFiles
 from d0ctl.store.views import browse, selection
@@ -72,6 +72,8 @@ class KillLinePlan(Plan):
     """The lines of other jobs with those of them that require these files."""
     unread: UnreadFiles = NONE_UNREAD
     """The inputs that are removed, as no other package is to read them."""
+    enough: tuple[Enough, ...] = ()
+    """Stages of which `require` then drops other lines."""
 
 
 def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) -> KillLinePlan:
@@ -101,29 +103,13 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
 MOST_NAMED = 20
 """How many selectors of lines a command names."""
 
-LINE_DEPTH = 3
-"""The levels of a selector of lines: JOB/STAGE/LINE."""
-
-
-def check_level(target: Selector, verb: str, option: str = "") -> None:
-    """Raise BadUsage for a selection of anything but lines, for which an action is."""
-    if target.level != "line":
-        line = target.brief.rpartition("/")[0] if target.level == "package" else ""
-        form = f"a line reads JOB/STAGE/LINE: d0ctl status {shlex.quote(target.job)}"
-        hint = f"d0ctl {verb} {shlex.quote(line)}{option}" if line and target.is_one else form
-        is_safe = bool(target.states) or verb == "restore-line"
-        if is_safe and not target.also and target.depth < LINE_DEPTH:
-            stages = target.path if target.depth > 1 else f"{target.job}/*"
-            lines = f"{stages}/*" + (f":{','.join(target.states)}" if target.states else "")
-            hint = f"d0ctl {verb} {shlex.quote(lines)}{option}"
-        raise BadUsage(f"`{target.brief}` does not name a line", hint=hint)
-
 
 def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLinePlan:
     own = lifecycle.phases(selected)
     own_paths = {row.path for row in rows(selected)}
     requested = lifecycle.line_ids(selected)
     lifecycle.choose_without_inputs(selected)
+    selected, enough = require.enough_without(selected)
     phases = lifecycle.phases(selected)
     stay = {p: n for p, n in phases.items() if p in (Phase.DONE, Phase.TRANSFERRING, Phase.DROPPED)}
     leaving = [row for row in rows(selected) if row.phase not in stay]
@@ -155,6 +141,7 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
         readers=retry.readers_done(selected),
         needing=retry.lines_needing_elsewhere(selected),
         unread=lifecycle.left_unread(selected),
+        enough=enough,
         is_empty=not packages and not files,
     )
 
@@ -228,7 +215,14 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
     yield from wording.counted(
         "continuing without these files", plan.losing, "package", losing_packages
     )
+    for stage in plan.enough:
+        ready = f", and {count(stage.starting, 'package')} will be ready" if stage.starting else ""
+        yield f"then {stage.reason}: {_others(stage)} will be dropped{ready}"
     yield from _left(plan)
+
+
+def _others(stage: Enough) -> str:
+    return count(stage.lines, "other line of it", "other lines of it")
 
 
 def _left(plan: KillLinePlan) -> Iterator[str]:
@@ -269,6 +263,10 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         starting = f"; {are}" if plan.starting else ""
         goes = count(plan.losing, "package continues", "packages continue")
         yield f"{goes} without these files{starting}"
+    for stage in plan.enough:
+        are = count(stage.starting, "package is ready now", "packages are ready now")
+        starting = f"; {are}" if stage.starting else ""
+        yield f"now {stage.reason}: {_others(stage)} dropped{starting}"
     yield from _left(plan)
 
 

@@ -18,7 +18,7 @@ from d0ctl.actions.action import (
 )
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.packages._ended_before import EndedBefore, ended_before
-from d0ctl.actions.packages.kill_line import check_level
+from d0ctl.actions.packages._whole_lines import check_level
 from d0ctl.actions.retryable import restore_command
 from d0ctl.actions.selection import jobs_of, rows
 from d0ctl.errors import Refused

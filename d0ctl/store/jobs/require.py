@@ -5,8 +5,9 @@ reads from them requires no more than was reached. Dropped packages do not count
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from d0ctl.model import ACTOR, MOVING
+from d0ctl.model import ACTOR, can_move
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.views import browse
@@ -26,7 +27,7 @@ def _drops(store: Store, job: Row, now: float) -> bool:
     moves_before = False
     for stage in store.rows("weighable_stages", job=job["id"]):
         counts = browse.stage_counts(store, job["id"]).get(stage["id"], {})
-        if any(counts.get(phase) for phase in MOVING):
+        if can_move(counts):
             store.change("forget_weight", stage=stage["id"])
             moves_before = True
         elif (
@@ -58,24 +59,31 @@ def reached(counts: _Counts) -> float:
 def _weigh(store: Store, job: Row, stage: Row, counts: _Counts, now: float) -> bool:
     """Return whether lines were dropped, so that each stage is compared again."""
     part = reached(counts)
-    if part < 1.0 and part >= job["least"]:
-        selected = store.select()
-        selected.change("choose_unsuccessful", job=job["id"], stage=stage["id"])
-        while selected.change("spare_lines", reached=part) > 0:
-            pass
-        if lines := int(selected.value("count_selected_lines")):
-            _drop(selected, job, stage, lines, part, now)
-            return True
+    selected = _unneeded(store, job, stage, part)
+    if selected is not None and (lines := int(selected.value("count_selected_lines"))):
+        _drop(selected, job, stage, lines, part, now)
+        return True
     store.change("weigh_stage", stage=stage["id"], now=now)
     return False
+
+
+def _unneeded(store: Store, job: Row, stage: Row, part: float) -> Selection | None:
+    """Select the lines of a stage without which all its readers continue; None if it has too few
+    successes for any reader, or needs no drop.
+    """
+    if not job["least"] <= part < 1.0:
+        return None
+    selected = store.select()
+    selected.change("choose_unsuccessful", job=job["id"], stage=stage["id"])
+    while selected.change("spare_lines", reached=part) > 0:
+        pass
+    return selected
 
 
 def _drop(selected: Selection, job: Row, stage: Row, lines: int, part: float, now: float) -> None:
     requested = lifecycle.line_ids(selected)
     lifecycle.choose_without_inputs(selected)
-    note = (
-        f"{part:.1%} of stage `{stage['name']}` is successful, and that is enough for its readers"
-    )
+    note = _reason(part, stage)
     packages = sum(n for phase, n in lifecycle.phases(selected).items() if phase != "done")
     lifecycle.drop(selected, requested, actor=None, note=note, now=now)
     path = f"{job['name']}/{stage['seq']}"
@@ -84,3 +92,54 @@ def _drop(selected: Selection, job: Row, stage: Row, lines: int, part: float, no
         note=f"{note}: {lines} line{'s' if lines > 1 else ''} dropped",
         undo=f"d0ctl restore-line '{path}/*'",
     )  # fmt: skip
+
+
+def _reason(part: float, stage: Row) -> str:
+    name = stage["name"]
+    return f"{part:.1%} of stage `{name}` is successful, and that is enough for its readers"
+
+
+class Enough(NamedTuple):
+    """A stage of which other lines are dropped after a drop, so that some packages can start."""
+
+    reason: str
+    lines: int
+    starting: int
+
+
+def enough_without(selected: Selection) -> tuple[Selection, tuple[Enough, ...]]:
+    """Return the first such stage of each job if the selected packages are dropped, and the same
+    selection, as the one before can't be used any more.
+    """
+    jobs = selected.rows("lenient_jobs_of_selected")
+    if not jobs:
+        return selected, ()
+    store, packages = selected.store, {row[0] for row in selected.rows("selected_ids")}
+    later = dict[int, dict[int, dict[str, int]]]()
+    for job in jobs:
+        later[job["id"]] = browse.stage_counts(store, job["id"])
+        for row in selected.rows("selected_by_stage", job=job["id"]):
+            later[job["id"]][row["stage_id"]][row["phase"]] -= row["n"]
+    found = [_first_enough(store, job, packages, later[job["id"]]) for job in jobs]
+    return store.select(packages), tuple(filter(None, found))
+
+
+def _first_enough(
+    store: Store, job: Row, packages: set[int], later: Mapping[int, _Counts]
+) -> Enough | None:
+    moves_before = False
+    for stage in store.rows("weighable_stages", job=job["id"]):
+        counts = later.get(stage["id"], {})
+        if can_move(counts):
+            moves_before = True
+        elif not _may_move(store, job, stage, counts, moves_before):
+            part = reached(counts)
+            unneeded = _unneeded(store, job, stage, part)
+            others = {row[0] for row in unneeded.rows("selected_ids")} if unneeded else set()
+            if others := others - packages:
+                lines = int(store.select(others).value("count_selected_lines"))
+                everything = store.select(packages | others)
+                lifecycle.choose_without_inputs(everything)
+                starting = sum(row["starts"] for row in lifecycle.losing(everything))
+                return Enough(_reason(part, stage), lines, starting)
+    return None

@@ -11,6 +11,24 @@ select job.id, job.name, min(stage.require) as least
                     where changed.job_id = job.id and changed.weighed is null))
  group by job.id;
 
+-- name: lenient_jobs_of_selected
+-- The jobs of the selected packages with a stage that accepts a part of its inputs, with the smallest
+-- fraction that one of their stages requires.
+select job.id, job.name, min(stage.require) as least
+  from job
+  join stage indexed by stage_lenient on stage.job_id = job.id and stage.require < 1
+ where job.id in (select package.job_id
+                    from selected_package join package on package.id = selected_package.package_id)
+ group by job.id;
+
+-- name: selected_by_stage
+-- How many of the selected packages of a job a drop would drop at once, by stage and phase.
+select package.stage_id, package.phase, count(*) as n
+  from selected_package
+  join package on package.id = selected_package.package_id and package.job_id = :job
+ where package.phase in (select name from phase where may_start = 1) or package.phase = 'unreachable'
+ group by package.stage_id, package.phase;
+
 -- name: weighable_stages
 -- The stages of a job, and whether their successes were compared with `require` since they stopped.
 select id, seq, name, weighed from stage where job_id = :job order by seq;

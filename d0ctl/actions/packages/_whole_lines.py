@@ -1,0 +1,23 @@
+"""Selections that an action on whole lines takes."""
+
+import shlex
+
+from d0ctl.errors import BadUsage
+from d0ctl.select import Selector
+
+LINE_DEPTH = 3
+"""The levels of a selector of lines: JOB/STAGE/LINE."""
+
+
+def check_level(target: Selector, verb: str, option: str = "") -> None:
+    """Raise BadUsage for a selection of anything but lines, for which an action is."""
+    if target.level != "line":
+        line = target.brief.rpartition("/")[0] if target.level == "package" else ""
+        form = f"a line reads JOB/STAGE/LINE: d0ctl status {shlex.quote(target.job)}"
+        hint = f"d0ctl {verb} {shlex.quote(line)}{option}" if line and target.is_one else form
+        is_safe = bool(target.states) or verb == "restore-line"
+        if is_safe and not target.also and target.depth < LINE_DEPTH:
+            stages = target.path if target.depth > 1 else f"{target.job}/*"
+            lines = f"{stages}/*" + (f":{','.join(target.states)}" if target.states else "")
+            hint = f"d0ctl {verb} {shlex.quote(lines)}{option}"
+        raise BadUsage(f"`{target.brief}` does not name a line", hint=hint)
