@@ -254,15 +254,14 @@ def still_stopped(jobs: Sequence[StoppedJob], killing: Sequence[tuple[str, int]]
         yield f"{are} still being killed: when {ended}, `d0ctl retry '{job}:canceled'`"
 
 
-def readers(
-    found: Listed, how: str, whose: str = "", besides: Container[str] = ()
-) -> Iterator[str]:
+def readers(found: Listed, how: str, whose: str = "", besides: Container[str] = (),
+            did: str = "read these files") -> Iterator[str]:  # fmt: skip
     """Name packages that have read files, and stay as they are, and how to run them again, but for
     jobs that refuse it.
     """
     if found.number:
         has = count(found.number, f"package{whose} has", f"packages{whose} have")
-        yield f"{has} read these files, and will not run again by this"
+        yield f"{has} {did}, and will not run again by this"
         yield from few(found.first, found.number)
         every = dict.fromkeys(path.partition("/")[0] for path in found.first)
         jobs = list(takewhile(lambda job: job not in besides, every))  # later ones read of these

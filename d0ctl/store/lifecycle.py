@@ -216,7 +216,8 @@ def drop(selected: Selection, requested: Sequence[int] = (), *, actor: str | Non
     selected.change("wait_for_first", actor=actor, note=note, now=now)
     selected.change("drop_files")
     selected.change("outdate_readers")
-    if selected.change("excuse_lacking"):
+    excused = selected.change("excuse_lacking") + selected.change("excuse_lacking_elsewhere")
+    if excused:
         while selected.change("forget_outdated_by_makers"):
             pass
     selected.change("drop_lines", requested=json.dumps(requested), now=now)

@@ -23,7 +23,7 @@ stages:
 PACKAGES = ("1/1/1", "1/2/1", "2/1/1")
 MERGE = """\
 job: late
-stages: [{lines: [{run: "cat {inputs} > all", inputs: {from: prod/1}, outputs: all}]}]
+stages: [{lines: [{run: "cat {inputs} > m", inputs: {from: prod/1}, outputs: m}]}]
 """
 
 
@@ -164,3 +164,85 @@ def test_a_job_whose_package_lacks_a_dropped_file_of_another_job_says_so_everywh
     (found,) = document(d0ctl("status", "late", "--json").stdout)["left_out"]
     assert found == {"path": "late/1/1/1", "inputs": 1, "of": 2, "missing": ["sim-2"]}
     assert "without some" not in d0ctl("why", "prod").stdout
+
+
+@pytest.fixture
+def lacking(site: Site, d0ctl: Type, tmp_path: Path) -> Site:
+    """A job that has succeeded without a file of another job, whose line is back by now."""
+    site.submit(production(lines=2))
+    (tmp_path / "late.yaml").write_text(MERGE)
+    d0ctl("submit", str(tmp_path / "late.yaml"))
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    for package in ("prod/1/1/1", "prod/1/1/2", "late/1/1/1"):
+        site.finish(package)
+    assert d0ctl("restore-line", "prod/1/2", "--again").exit_code == 0
+    return site
+
+
+def test_a_restored_line_names_the_packages_of_other_jobs_that_have_run_without_it(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(production(lines=2))
+    end = MERGE.replace("late", "end").replace("prod/1", "prod/2")
+    for text in (MERGE, end):
+        (tmp_path / "reader.yaml").write_text(text)
+        d0ctl("submit", str(tmp_path / "reader.yaml"))
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    for package in ("prod/1/1/1", "prod/1/1/2", "prod/2/1/1", "late/1/1/1", "end/1/1/1"):
+        site.finish(package)
+
+    plan = d0ctl("restore-line", "prod/1/2", "--again", "--dry-run").stdout
+    done = d0ctl("restore-line", "prod/1/2", "--again").stdout
+
+    stays = "and will not run again by this\n"
+    for said in (plan, done):
+        assert f"1 package of other jobs has run without these files, {stays}  late/1/1/1\n" in said
+        assert "to run it again with these: d0ctl update late/1/1/1 --again\n" in said
+        assert f"other jobs has read files of those that run again, {stays}  end/1/1/1\n" in said
+        assert "once these have changed: d0ctl update end/1/1/1 --again\n" in said
+    assert "late/1/1/1 gets" not in plan
+    phases = [site.phase(package) for package in ("prod/2/1/1", "late/1/1/1", "end/1/1/1")]
+    assert phases == ["waiting", "done", "done"]
+
+
+def test_a_package_that_ran_without_a_restored_file_of_another_job_is_out_of_date_until_it_reads_it(
+    lacking: Site, d0ctl: Type
+) -> None:
+    pages = [d0ctl(*words).stdout for words in
+             (["status", "late"], ["why", "late"], ["why", "late/1/1/1"])]  # fmt: skip
+    assert all("out of date, run before files were changed, dropped or restored" in page
+               for page in (*pages, d0ctl("results", "late").stderr))  # fmt: skip
+    assert all("ran with 1 of 2 inputs, missing: sim-2" in page for page in pages)
+    assert "some out of date" in d0ctl("status", "late", "-q").stdout
+    assert "final" not in pages[-1]
+    d0ctl("update", "late")
+    assert "some out of date" in d0ctl("status", "late", "-q").stdout
+
+    assert d0ctl("update", "late/1/1/1", "--again").exit_code == 0
+
+    assert lacking.phase("late/1/1/1") == "waiting"
+    for package in ("prod/1/2/1", "prod/1/2/2", "late/1/1/1"):
+        lacking.finish(package)
+    whole = "`late` is successful: 1 of 1 package done\n"
+    assert d0ctl("status", "late", "-q").stdout == whole
+    assert "nothing to change" in d0ctl("update", "late", "--again", "--dry-run").stdout
+    assert faults(lacking.store) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["kill-line", "prod/1/2", "--drop-outputs"], ["update", "late", "--accept"],
+     ["set-status", "late/1/1/1", "unscheduled"]],
+)  # fmt: skip
+def test_a_package_that_lacked_a_restored_file_is_up_to_date_without_it_accepted_or_run_again(
+    lacking: Site, d0ctl: Type, words: list[str]
+) -> None:
+    assert d0ctl(*words).exit_code == 0
+
+    assert "out of date" not in d0ctl("status", "late", "-q").stdout
+    is_dropped = words[0] == "kill-line"
+    assert ("missing: sim-2" in d0ctl("status", "late").stdout) == is_dropped
+    phase = "waiting" if words[0] == "set-status" else "done"
+    assert lacking.phase("late/1/1/1") == phase
+    assert "to run again" not in d0ctl("update", "late", "--again", "--dry-run").stdout
+    assert faults(lacking.store) == []

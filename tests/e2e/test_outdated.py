@@ -27,7 +27,9 @@ WITH_SCALE = GROW.replace(
     "run: echo {n} > s-{n}.txt", "run: echo {n} $(cat scale) > s-{n}.txt\n        inputs: scale"
 ).replace("outputs: s-{n}.txt", "outputs: {file: 's-{n}.txt', result: yes}")
 BY_RECIPE = "run with another recipe or other inputs than the job has now"
-BY_FILES = "run with files that were changed or dropped since, or that outdated packages made"
+BY_FILES = (
+    "run before files were changed, dropped or restored, or with files that outdated packages made"
+)
 SAID = (
     f"2 packages of `grow` are out of date (1 {BY_RECIPE}; 1 {BY_FILES}): "
     "`d0ctl update grow --again`"
@@ -121,7 +123,7 @@ def test_only_the_outdated_packages_of_a_part_run_again(site: Site) -> None:
     plan = site.ok("update", "grow/2", "--again", "--dry-run")
 
     assert "1 package out of date, run with another recipe or other inputs: 1" in before
-    assert "2 packages out of date, run with files that were changed or dropped since" in before
+    assert "2 packages out of date, run before files were changed, dropped or restored" in before
     assert "`d0ctl update grow/2 --again` runs them again" in hint
     assert (
         "1 package would run with its former recipe or inputs; with those that the job has now: "

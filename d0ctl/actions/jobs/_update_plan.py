@@ -113,7 +113,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             [package for key, package in stale.items() if key not in found.earlier],
         ),
         (
-            "out of date, run with files that were changed or dropped since",
+            "out of date, run before files were changed, dropped or restored",
             [package for key, package in stale.items() if key in found.earlier],
         ),
     ]

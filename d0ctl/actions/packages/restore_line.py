@@ -29,6 +29,7 @@ from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import EarlierReaders
 from d0ctl.store.jobs import audit, restore_line, retry
 from d0ctl.store.jobs.restore_line import Rerun
+from d0ctl.store.jobs.retry import Listed
 from d0ctl.store.views import selection
 from d0ctl.units import count, moment
 
@@ -73,6 +74,8 @@ class RestoreLinePlan(Plan):
     """The packages that run again besides these, and files from outside that have changed since."""
     ended: EndedBefore
     """The packages that failed or were canceled before the drop, and are so again."""
+    elsewhere: Listed
+    """The packages of other jobs that have succeeded without these files, and stay as they are."""
     lacking: int
     """How many packages have succeeded before an update added these files to their inputs."""
     is_read: bool
@@ -118,6 +121,7 @@ def _plan(
     regaining = [RegainingPackage(row["path"], row["gained"], row["had"], bool(row["waits"]))
                for row in restore_line.regaining_inputs(selected)]  # fmt: skip
     lacking = restore_line.count_lacking(selected)
+    elsewhere = restore_line.lacking_elsewhere(selected)
     return RestoreLinePlan(
         request=request,
         selected=selected,
@@ -136,8 +140,11 @@ def _plan(
         running_again=tuple(Change(row["path"], row["phase"]) for row in done[:MOST_SHOWN]),
         rerun=rerun,
         ended=ended_before(selected, [job.id for job in jobs_of(selected.store, request.target)]),
+        elsewhere=elsewhere,
         lacking=lacking,
-        is_read=bool(regaining or lacking or retry.readers_done(selected).number),
+        is_read=bool(
+            regaining or lacking or elsewhere.number or retry.readers_done(selected).number
+        ),
     )
 
 
@@ -181,7 +188,9 @@ def _check_not_launched(
     at = f" at {moment(row['launched'], now)}" if row["launched"] is not None else ""
     line = "line" if request.target.is_one else "lines"
     again = undo.command("restore-line", undo.paths(request.target), "--again")
-    when = "to run it again with them" if row["phase"] == Phase.DONE else "once it has ended"
+    is_own = row["path"].partition("/")[0] == request.target.parts[0].job
+    when = "to run it again with them" if is_own else "to restore it, and leave that package"
+    when = when if row["phase"] == Phase.DONE else "once it has ended"
     raise Conflict(
         f"can't restore {line} `{request.target.brief}`, because package `{row['path']}` "
         f"was launched without its files{at}",
@@ -248,7 +257,11 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
 
 
 def _lacking(plan: RestoreLinePlan) -> Iterator[str]:
-    """Say which packages are out of date by this."""
+    """Say which packages are out of date by this, or once these have run."""
+    yield from wording.readers(plan.elsewhere, "to run {them} again with these", " of other jobs",
+                               did="run without these files")  # fmt: skip
+    yield from wording.readers(plan.rerun.readers, "once these have changed", " of other jobs",
+                               did="read files of those that run again")  # fmt: skip
     if plan.lacking:
         ran = count(plan.lacking, "package that ran before", "packages that ran before")
         are = "is" if plan.lacking == 1 else "are"

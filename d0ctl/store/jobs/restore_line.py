@@ -9,7 +9,7 @@ from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import remake
 from d0ctl.store.jobs import retry
-from d0ctl.store.jobs.retry import Listed, Makers
+from d0ctl.store.jobs.retry import NONE, Listed, Makers
 from d0ctl.store.views import left_out
 
 
@@ -67,6 +67,13 @@ def done_without(selected: Selection) -> list[Row]:
     return selected.rows("done_without")
 
 
+def lacking_elsewhere(selected: Selection) -> Listed:
+    """Return the packages of other jobs that have succeeded without files of the selection, which
+    stay as they are.
+    """
+    return retry.listed(selected.rows("lacking_elsewhere"))
+
+
 class Rerun(NamedTuple):
     """Packages that run again because lines come back, and files from outside that have changed."""
 
@@ -76,6 +83,8 @@ class Rerun(NamedTuple):
     """Changed files that packages of the lines read again."""
     earlier: dict[str, int]
     """How many packages of the lines keep results of earlier contents of each changed file."""
+    readers: Listed
+    """Packages of other jobs that have read files of those that run again, and stay as they are."""
 
 
 def reruns_for(
@@ -86,12 +95,13 @@ def reruns_for(
     """
     store, own = selected.store, selected.rows("made_again_by_restore")
     made = [row["id"] for row in own]
-    packages, makers = _ids(selected), Makers()
+    packages, makers, readers = _ids(selected), Makers(), NONE
     back = [row[0] for row in selected.rows("needing_inputs_again")]
     if again or made or back:
         others = retry.makers_of_removed(store.select([*again, *made, *back]))
         first = [*(row["path"] for row in own), *others.own.first]
         own_again = store.select([*again, *made])
+        readers = retry.readers_done(own_again)
         outdated = left_out.outdated(own_again, restored=True).by_recipe
         accepted = others.accepted + retry.count_accepted(own_again)
         listed = Listed(len(own) + others.own.number, tuple(first))
@@ -104,7 +114,7 @@ def reruns_for(
         anew = [*edited_files.selected_with_earlier(store.select(made), edited)]
         unmade = store.select({*packages} - {*made})
         earlier = edited_files.selected_with_earlier(unmade, edited)
-    return store.select(packages), Rerun(makers, anew, earlier)
+    return store.select(packages), Rerun(makers, anew, earlier, readers)
 
 
 def repackaged(selected: Selection) -> str | None:
@@ -167,6 +177,7 @@ def restore(selected: Selection, requested: Sequence[int], *, actor: str, note: 
     if selected.change("outdate_lacking"):
         while selected.change("outdate_by_makers"):
             pass
+    selected.change("outdate_lacking_elsewhere")
     while selected.change("forget_outdated_readers"):  # then their readers
         pass
     lifecycle.weigh_again(selected)

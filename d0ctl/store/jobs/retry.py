@@ -182,7 +182,7 @@ def makers_of_removed(selected: Selection) -> Makers:
     """Return the other packages that made removed inputs of the selected ones, recursively."""
     rows = selected.rows("makers_of_removed")
     outdated, accepted = (rows[0]["outdated"], rows[0]["accepted"]) if rows else (0, 0)
-    return Makers(_listed(rows), outdated, accepted, remakes_for(selected))
+    return Makers(listed(rows), outdated, accepted, remakes_for(selected))
 
 
 def count_accepted(selected: Selection) -> int:
@@ -192,7 +192,7 @@ def count_accepted(selected: Selection) -> int:
 
 def readers_done(selected: Selection) -> Listed:
     """Return other packages that have succeeded with files of the selected ones, recursively."""
-    return _listed(selected.rows("readers_done"))
+    return listed(selected.rows("readers_done"))
 
 
 def lines_needing_elsewhere(selected: Selection) -> Listed:
@@ -204,7 +204,7 @@ def lines_needing_elsewhere(selected: Selection) -> Listed:
 
 def readers_failed(selected: Selection) -> Listed:
     """Return other packages that have failed and read files of the selected ones."""
-    return _listed(selected.rows("readers_failed"))
+    return listed(selected.rows("readers_failed"))
 
 
 def dropped_readers(selected: Selection) -> tuple[Listed, list[int]]:
@@ -218,7 +218,8 @@ def _listed_lines(rows: Sequence[Row]) -> Listed:
     return Listed(rows[0]["number"], paths) if rows else NONE
 
 
-def _listed(rows: Sequence[Row]) -> Listed:
+def listed(rows: Sequence[Row]) -> Listed:
+    """Return the number and the paths of packages of which these are the first rows."""
     return Listed(rows[0]["number"], tuple(row["path"] for row in rows)) if rows else NONE
 
 

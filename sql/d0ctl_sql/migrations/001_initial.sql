@@ -1098,6 +1098,16 @@ create table outdated_package (
 -- Those of a job.
 create index outdated_package_of_job on outdated_package (job_id);
 
+-- Successful packages that have run without files that were dropped then, and are back; not those of
+-- final stages, which lack what did not exist.
+create view lacking_restored as
+    select input.package_id, file.id as file_id
+      from input
+      join file on file.id = input.file_id and file.dropped = 0
+      join package on package.id = input.package_id and package.phase = 'done'
+      join stage on stage.id = package.stage_id and stage.final = 0
+     where input.own = 0 and input.dropped = 1;
+
 -- The same, and whether what makes their inputs is out of date, but not their own recipe.
 create view outdated_result as
     select package_id, job_id, by_recipe, acceptable,

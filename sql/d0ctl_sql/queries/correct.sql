@@ -265,6 +265,15 @@ select distinct package.id
   join line as left_out on left_out.id = maker.line_id
  where stage.job_id = :job and coalesce(package.redefined, 0) < left_out.dropped;
 
+-- name: lacking_restored
+-- The successful packages of a job that have run without files that were dropped then, and are back.
+select distinct lacking_restored.package_id
+  from stage
+  join line on line.stage_id = stage.id
+  join package on package.line_id = line.id and package.phase = 'done'
+  join lacking_restored on lacking_restored.package_id = package.id
+ where stage.job_id = :job;
+
 -- name: forget_outdated_packages
 -- A correction decides anew which packages of a job are out of date.
 delete from outdated_package where job_id = :job;

@@ -297,12 +297,40 @@ update outdated_package
                     where lacked_input.package_id = outdated_package.package_id
                       and file.dropped = 0);
 
+-- name: excuse_lacking_elsewhere
+-- Packages that lack files of the selected ones, which had come back, are up to date if that was all:
+-- they lack no other such file, and read no dropped one, no changed one, and none of a package that is
+-- out of date.
+delete from outdated_package
+ where by_recipe = 0
+   and package_id in (select input.package_id
+                        from selected_package
+                        join file on file.package_id = selected_package.package_id
+                        join input on input.file_id = file.id and input.own = 0
+                                  and input.dropped = 1)
+   and package_id not in (select package_id from lacking_restored)
+   and not exists (select 1
+                     from input
+                     join file on file.id = input.file_id
+                    where input.package_id = outdated_package.package_id
+                      and input.own = 0 and input.dropped = 0
+                      and (file.dropped = 1
+                           or file.package_id in (select package_id from outdated_package)))
+   and not exists (select 1 from earlier_reader
+                    where earlier_reader.package_id = outdated_package.package_id);
+
 -- name: forget_outdated_by_makers
--- Packages of the selected ones' jobs are up to date again if only the makers of their files were not.
+-- Packages of the selected ones' jobs, and of jobs that read their files, are up to date again if only
+-- the makers of their files were not.
 delete from outdated_package
  where by_recipe = 0 and acceptable is null
    and job_id in (select package.job_id
-                    from selected_package join package on package.id = selected_package.package_id)
+                    from selected_package join package on package.id = selected_package.package_id
+                   union
+                  select need.job_id
+                    from selected_package
+                    join package on package.id = selected_package.package_id
+                    join need on need.maker_id = package.job_id)
    and not exists (select 1
                      from input
                      join file on file.id = input.file_id

@@ -183,7 +183,7 @@ select package_path.path
 
 -- name: gaining
 -- Packages that get inputs back by the selection: how many, beside how many of those that packages
--- make, and whether that makes them wait.
+-- make, and whether that makes them wait; not those of other jobs that have succeeded without.
 select package_path.path,
        gaining.gained,
        (select count(distinct input.file_id)
@@ -195,11 +195,30 @@ select package_path.path,
           from selected_package
           join file on file.package_id = selected_package.package_id
           join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
+          join package as reader on reader.id = input.package_id
+                      and (reader.phase <> 'done' or reader.job_id = file.job_id)
          where input.package_id not in (select package_id from selected_package)
          group by input.package_id) as gaining
   join package on package.id = gaining.package_id
   join package_path on package_path.package_id = package.id
  order by package.id;
+
+-- name: lacking_elsewhere
+-- How many packages of other jobs have succeeded without files of the selected ones, and would read them
+-- if they ran again, and the first ones.
+select count(*) over () as number, package_path.path
+  from (select distinct input.package_id
+          from selected_package
+          join file on file.package_id = selected_package.package_id
+          join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
+          join package on package.id = input.package_id and package.phase = 'done'
+                      and package.job_id <> file.job_id
+          join stage on stage.id = package.stage_id and stage.final = 0
+          join line on line.id = package.line_id and line.dropped is null and line.named <> 2
+         ) as lacking
+  join package_path on package_path.package_id = lacking.package_id
+ order by lacking.package_id
+ limit 10;
 
 -- name: made_again_by_restore
 -- Selected packages that have succeeded and run again: their outputs were removed and are read again,
@@ -269,8 +288,34 @@ delete from outdated_package
                       and input.own = 0 and input.dropped = 0
                       and (file.dropped = 1
                            or file.package_id in (select package_id from outdated_package)))
+   and package_id not in (select package_id from lacking_restored)
    and not exists (select 1 from earlier_reader
                     where earlier_reader.package_id = outdated_package.package_id);
+
+-- name: outdate_lacking_elsewhere
+-- Packages of other jobs that have succeeded without files of the selected ones, which are back, are out
+-- of date, and so are, recursively, the readers of their files in the same job.
+insert or ignore into outdated_package (package_id, job_id, by_recipe, acceptable)
+with recursive outdated (package_id, job_id, acceptable) as (
+    select package.id, package.job_id, 1
+      from selected_package
+      join file on file.package_id = selected_package.package_id
+      join input on input.file_id = file.id
+      join lacking_restored on lacking_restored.package_id = input.package_id
+                           and lacking_restored.file_id = file.id
+      join package on package.id = input.package_id and package.job_id <> file.job_id
+      join line on line.id = package.line_id and line.named <> 2
+    union
+    select package.id, package.job_id, null
+      from outdated
+      join file on file.package_id = outdated.package_id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package on package.id = input.package_id and package.phase = 'done'
+                  and package.job_id = outdated.job_id
+      join line on line.id = package.line_id and line.named <> 2)
+select package_id, job_id, 0, max(acceptable)
+  from outdated
+ group by package_id;
 
 -- name: outdate_lacking
 -- Packages that lack files of the selected ones are out of date.
@@ -515,7 +560,8 @@ select reader_path.path as reader,
 
 -- name: short_packages
 -- Packages that lack files of dropped lines of a job, those of the job that lack such files of other
--- jobs, and those of final stages that lack what did not exist when they began.
+-- jobs, or did before these came back, and those of final stages that lack what did not exist when
+-- they began.
 select package.id,
        package_path.path,
        package.phase
@@ -541,6 +587,12 @@ select package.id,
           join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
           join package as reader on reader.id = input.package_id and reader.job_id = :job
          union
+        select lacking_restored.package_id
+          from (select package_id from outdated_package
+                 where job_id = :job and by_recipe = 0 and acceptable = 1
+                 limit 500) as stale
+          join lacking_restored on lacking_restored.package_id = stale.package_id
+         union
         select input.package_id
           from stage
           join line on line.stage_id = stage.id
@@ -558,4 +610,6 @@ select exists (select 1
                  from input
                  join file on file.id = input.file_id and file.dropped = 0
                  join package as maker on maker.id = file.package_id and maker.phase = 'done'
+                 join package on package.id = input.package_id
+                 join stage on stage.id = package.stage_id and stage.final = 1
                 where input.package_id = :package and input.own = 0 and input.dropped = 1);

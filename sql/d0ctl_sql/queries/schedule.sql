@@ -538,13 +538,13 @@ update input set dropped = 1
                 where file.id = input.file_id and file.present = 0);
 
 -- name: read_absent_again
--- Packages of final stages that run again read what the other stages had not made before.
+-- Packages that run again read what was dropped when they ran, and is back; those of final stages also
+-- what the other stages had not made before.
 update input set dropped = 0
  where own = 0 and dropped = 1
    and package_id in (select package.id
                         from selected_package
                         join package on package.id = selected_package.package_id
-                        join stage on stage.id = package.stage_id and stage.final = 1
                        where package.phase in (select value from json_each(:phases)))
    and (select dropped from file where file.id = input.file_id) = 0;
 

@@ -33,7 +33,9 @@ MOST_ACTIONS = 1000
 """How many of the latest actions on its job are searched."""
 
 BY_RECIPE = "run with another recipe or other inputs than the job has now"
-BY_FILES = "run with files that were changed or dropped since, or that outdated packages made"
+BY_FILES = (
+    "run before files were changed, dropped or restored, or with files that outdated packages made"
+)
 
 
 def done(subject: Subject) -> None:

@@ -60,6 +60,8 @@ class Comparison(Struct):
     """
     cut: Set[int] = frozenset()
     """Packages that have succeeded with files of lines dropped since."""
+    short: Set[int] = frozenset()
+    """Packages that have succeeded without files of lines restored since."""
     earlier: set[int] = field(default_factory=set)
     """The outdated ones whose definition is that of the job file."""
     lacking: Mapping[int, frozenset[str]] = field(default_factory=dict)
@@ -98,6 +100,8 @@ class Sides(Struct):
     """The packages that have read earlier contents of files, and the names of these."""
     cut: Set[int]
     """The packages that have succeeded with files of lines dropped since."""
+    short: Set[int]
+    """The packages that have succeeded without files of lines restored since."""
 
 
 def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> Sides:
@@ -112,7 +116,8 @@ def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> S
             reads.update(name for package in line.packages for name in made_inputs(package))
     edited = {} if only_late else edited_files.readers_of_earlier(store, job)
     cut = frozenset[int]() if only_late else standing.readers_of_dropped(store, job)
-    return Sides(standing.read(store, job, left), new, left, reads, edited, cut)
+    short = frozenset[int]() if only_late else standing.lacking_restored(store, job)
+    return Sides(standing.read(store, job, left), new, left, reads, edited, cut, short)
 
 
 def made_inputs(package: PackageSpec) -> Iterator[str]:
@@ -128,7 +133,7 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
     old = sides.old
     pairs = matching.stages([stage.name for stage in spec.stages], [stage.name for stage in old])
     count = len(old)
-    comparison = Comparison([], edited=sides.edited, cut=sides.cut)
+    comparison = Comparison([], edited=sides.edited, cut=sides.cut, short=sides.short)
     for of, pair, lines in zip(spec.stages, pairs, sides.new, strict=True):
         if pair is None:
             count += 1
@@ -209,6 +214,7 @@ def _sort(
             comparison.busy[package.id] = position
     elif package.phase == Phase.DONE:
         is_earlier = package.id in comparison.edited or package.id in comparison.cut
+        is_earlier |= package.id in comparison.short
         if has_recipe and is_earlier:
             comparison.earlier.add(package.id)
         if is_returned and not is_earlier:

@@ -153,7 +153,9 @@ def plan(
     check(store, job, spec, comparison_result, written, known)
     check_dropped(store, spec, comparison_result, rerun, dropped, known)
     remade, renewed = _places(sides.old, gone), _places(sides.old, rerun - asked)
-    written |= (accepted.keys() - comparison_result.earlier) | comparison_result.returned.keys()
+    # Those that have lacked files count as if they had read them.
+    earlier = comparison_result.earlier - comparison_result.short
+    written |= (accepted.keys() - earlier) | comparison_result.returned.keys()
     written |= comparison_result.complete
     anew = gone & comparison_result.earlier  # by the files as they are now
     outdated = _outdated(comparison_result).difference(rerun, written, anew)

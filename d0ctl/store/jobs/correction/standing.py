@@ -142,6 +142,11 @@ def _grouped(rows: Iterable[Row], key: str = "package_id") -> defaultdict[int, S
     return grouped  # type: ignore[return-value]
 
 
+def lacking_restored(store: Store, job: int) -> frozenset[int]:
+    """Return the successful packages of a job that ran without files of lines restored since."""
+    return frozenset(row["package_id"] for row in store.rows("lacking_restored", job=job))
+
+
 def readers_of_dropped(store: Store, job: int) -> frozenset[int]:
     """Return the successful packages of a job that have read files of lines dropped since."""
     return frozenset(row["id"] for row in store.rows("readers_of_dropped", job=job))
