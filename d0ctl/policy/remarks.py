@@ -19,6 +19,7 @@ class Remark(enum.StrEnum):
     INPUT_REPLACED = "input-replaced"
     INPUT_LOST = "input-lost"
     INPUT_COPY_LOST = "input-copy-lost"
+    INPUT_AWAY = "input-away"
     OUTPUT_LOST = "output-lost"
     INPUTS_CHANGED = "inputs-changed"
     INPUT_REMADE = "input-remade"

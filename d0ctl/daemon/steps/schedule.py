@@ -21,6 +21,7 @@ from d0ctl.store import Store, brokers, stage_order
 from d0ctl.store.attempts import behind, node_record
 from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.clusters import throttles
+from d0ctl.store.files.reachable_inputs import ReachableInputs
 from d0ctl.store.jobs import pause
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import continue_stages
@@ -160,10 +161,13 @@ def _decide(
     )
     quota.throttled, quota.nodes = allowed.jobs, allowed.nodes
     requirements, rooms = node_record.suspects(store, requirements, nodes, now)
+    reachable = ReachableInputs(store)
     decisions = place(
         nodes,
         [requirement for requirement in requirements if not requirement.stay],
-        lambda requirement, limit: _list_of(requirement, others).oldest(store, requirement, limit),
+        lambda requirement, limit: reachable.oldest(
+            _list_of(requirement, others).oldest, requirement, limit
+        ),
         lambda packages: placement.local_bytes(store, packages),
         lambda packages: placement.input_copies(store, packages),
         rooms,
@@ -173,6 +177,8 @@ def _decide(
         early_s,
         due,
     )
+    if reachable.has_set_aside:
+        due(0.0)  # CPUs were kept for packages that can't start
     throttles.count(store, allowed, now=now)
     for requirement in requirements:
         if requirement.early or requirement.stay:

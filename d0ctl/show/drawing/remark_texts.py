@@ -57,6 +57,7 @@ REMARKS: Mapping[Remark, str] = {
     Remark.INPUT_REPLACED: "an input file was replaced",
     Remark.INPUT_LOST: "an input was lost",
     Remark.INPUT_COPY_LOST: "a copy of an input was lost",
+    Remark.INPUT_AWAY: "the nodes that have an input were down",
     Remark.OUTPUT_LOST: "remake: an output is needed again, but was removed or lost",
     Remark.INPUTS_CHANGED: "its inputs are others than before",
     Remark.INPUT_REMADE: "an input is being made again",

@@ -6,6 +6,7 @@ from d0ctl.schedule.moves import behind
 from d0ctl.schedule.resources import suited
 from d0ctl.store.attempts import failures
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import reachable_inputs
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 
@@ -14,11 +15,13 @@ MOST = 100
 
 
 def rebroker(store: Store, *, now: float) -> list[str]:
-    """assigned -> ready: packages on drained nodes, and those that end earlier elsewhere.
+    """assigned -> ready: packages on drained nodes, those that wait for files of nodes that are
+    down, and those that end earlier elsewhere.
 
     Return the notes of the latter, which say why they move.
     """
     store.change("unassign_drained", now=now)
+    reachable_inputs.unassign(store, now=now)
     rows = store.rows("late_packages", before=now - behind.LEAST_LATE_S, limit=MOST)
     if not rows:
         return []

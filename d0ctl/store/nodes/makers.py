@@ -16,9 +16,6 @@ from d0ctl.store.nodes.site import reads_other_jobs
 IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
 """Packages of a held or paused job that do not move before it is released or resumed."""
 
-MOST_READY = 1000
-"""How many ready packages of a job are searched for one whose inputs can be copied."""
-
 
 def find(store: Store, job: int) -> None:
     """List the packages of other jobs without which this one can't continue."""
@@ -60,8 +57,7 @@ def with_stranded(
 ) -> Work:
     """Count the packages of a job that wait for files that only lost clusters have.
 
-    Ready ones may be more than nodes take in advance. Only the first are looked at, which go first,
-    and none while something else of the job moves.
+    Ready ones are not looked at while something else of the job moves.
     """
     clusters = json.dumps(sorted(lost))
     found = {phase: store.value(name, job=job, clusters=clusters)
@@ -70,5 +66,5 @@ def with_stranded(
     work = replace(work, awaiting={**work.awaiting, **stranded})
     if work.busy or not work.ready:
         return work
-    moves = store.value("some_ready_moves", job=job, clusters=clusters, limit=MOST_READY)
+    moves = store.value("some_ready_moves", job=job, clusters=clusters)
     return work if moves else replace(work, stuck=work.ready)

@@ -38,7 +38,7 @@ def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
 
 
 def ready(store: Store) -> int:
-    """Return how many packages are ready."""
+    """Return how many packages are ready and do not wait for nodes that are down."""
     number: int = store.value("count_ready")
     return number
 

@@ -433,6 +433,8 @@ create table requirement (
                                            -- added to its priority
 
     ready         integer not null default 0 check (ready >= 0),  -- packages; triggers keep it
+    away          integer not null default 0 check (away >= 0),   -- those of them that can't start,
+                                           -- as `package.away` says; likewise
     pace          real,                    -- run time of recent packages
     seconds       real,                    -- run time on a standard node: expected, then measured
     rank          real not null default 0, -- seconds of the longest chain of packages that begins
@@ -543,6 +545,9 @@ create table package (
     -- Attempts.
     node_id     integer,
     choice_id   integer,                   -- why it got its last node, in `node_choice`
+    away        integer,                   -- of a ready package that gets no node: the cluster that
+                                           -- has an input, and whose nodes are down; negative: one of
+                                           -- several such clusters
     planned     real,                      -- when it was expected to start, as it got its node
     attempt_id  integer,                   -- the one whose messages count
     attempts    integer not null default 0,
@@ -567,7 +572,10 @@ create table package (
 create index package_in_phase on package (job_id, phase);
 
 -- The ready packages with a requirement, oldest first, for the scheduler.
-create index package_ready on package (requirement_id, id) where phase = 'ready';
+create index package_ready on package (requirement_id, id) where phase = 'ready' and away is null;
+
+-- Those that wait for nodes that are down.
+create index package_away on package (requirement_id, away) where away is not null;
 
 -- The packages on a node; as many as there are CPUs, however large the job. The sums of the scheduler
 -- in each turn come from the index alone.
@@ -2402,17 +2410,26 @@ end;
 create trigger package_asks_otherwise after update of requirement_id on package
 when old.requirement_id <> new.requirement_id and old.phase = 'ready' and new.phase = 'ready'
 begin
-    update requirement set ready = ready + 1 where id = new.requirement_id;
-    update requirement set ready = ready - 1 where id = old.requirement_id;
+    update requirement set ready = ready + 1, away = away + (new.away is not null)
+     where id = new.requirement_id;
+    update requirement set ready = ready - 1, away = away - (old.away is not null)
+     where id = old.requirement_id;
+end;
+
+create trigger package_set_aside after update of away on package
+when (old.away is null) <> (new.away is null)
+begin
+    update requirement set away = away + iif(old.away is null, 1, -1) where id = new.requirement_id;
 end;
 
 -- A package keeps nothing that belongs to a phase it has left: it is parked only while it is held,
--- waits for copies only while it is assigned, and has a time for its next try only while it cools
--- off or is held. A request to pause or resume needs an attempt, one to end it a package that is
+-- waits for copies only while it is assigned, for nodes that have inputs only while it is ready, and has
+-- a time for its next try only while it cools off or is held. A request to pause or resume needs an attempt, one to end it a package that is
 -- being killed.
 create trigger package_left after update of phase on package
 when (new.parked = 1 and new.phase <> 'held')
     or (new.staging > 0 and new.phase <> 'assigned')
+    or (new.away is not null and new.phase <> 'ready')
     or (new.not_before is not null and new.phase <> 'cooloff' and new.phase <> 'held')
     or (new.request is not null
         and (((new.request = 'pause' or new.request = 'resume')
@@ -2425,6 +2442,7 @@ begin
     update package
        set parked = iif(phase = 'held', parked, 0),
            staging = iif(phase = 'assigned', staging, 0),
+           away = iif(phase = 'ready', away, null),
            not_before = iif(phase = 'cooloff' or phase = 'held', not_before, null),
            request = case when request = 'pause' or request = 'resume'
                           then iif(phase = 'starting' or phase = 'staging-in' or phase = 'running'
@@ -2674,6 +2692,45 @@ begin
     insert or ignore into cleanup_candidate (file_id) select file_id from input where package_id = new.id;
     insert or ignore into cleanup_candidate (file_id)
     select id from file where new.phase <> 'dropped' and package_id = new.id;
+end;
+
+-- Packages that waited for nodes that were down can have their inputs again, or are looked at again: a
+-- node is back or removed, an input has another copy, or is not read.
+
+create trigger node_back after update of state, cluster_id on node
+when new.state = 'up' and (old.state <> 'up' or old.cluster_id <> new.cluster_id)
+begin
+    update package set away = null
+     where id in (select package.id
+                    from requirement indexed by requirement_ready
+                    join package indexed by package_away
+                      on package.requirement_id = requirement.id
+                     and (package.away = new.cluster_id or package.away < 0)
+                   where requirement.ready > 0 and requirement.away > 0);
+end;
+
+create trigger node_gone after delete on node
+begin
+    update package set away = null
+     where id in (select package.id
+                    from requirement indexed by requirement_ready
+                    join package indexed by package_away
+                      on package.requirement_id = requirement.id
+                     and (package.away = old.cluster_id or package.away < 0)
+                   where requirement.ready > 0 and requirement.away > 0);
+end;
+
+create trigger input_copied after insert on location
+when exists (select 1 from package where away is not null)
+begin
+    update package set away = null
+     where away is not null
+       and id in (select package_id from input where file_id = new.file_id);
+end;
+
+create trigger input_not_read after update of dropped on input when new.dropped = 1
+begin
+    update package set away = null where id = new.package_id and away is not null;
 end;
 
 -- A cache with a capacity counts each copy from its arrival to its removal, by the size that is known

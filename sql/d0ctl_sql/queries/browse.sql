@@ -396,7 +396,7 @@ select job.name, job.id as job_id, coalesce(requirement.priority, job.priority) 
   from package
   join requirement as own on own.id = package.requirement_id
   join job as own_job on own_job.id = package.job_id
-  join requirement on requirement.ready > 0
+  join requirement on requirement.ready > 0 and requirement.ready > requirement.away
   join job on job.id = requirement.job_id
   join stage on stage.id = requirement.stage_id
  where package.id = :package and job.visible = 1 and job.hold = 0 and job.pause = 0
@@ -408,7 +408,7 @@ select job.name, job.id as job_id, coalesce(requirement.priority, job.priority) 
 -- name: longer_chains_before
 -- How many ready packages of a job come before a package as longer chains begin with them, and the
 -- stage of the longest.
-select stage.name as stage, sum(other.ready) as n, max(other.rank)
+select stage.name as stage, sum(other.ready - other.away) as n, max(other.rank)
   from package
   join requirement as own on own.id = package.requirement_id
   join requirement as other on other.job_id = own.job_id and other.ready > 0 and other.rank > own.rank

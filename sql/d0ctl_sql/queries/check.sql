@@ -83,13 +83,14 @@ select job.name || '/' || stage.seq as subject,
 -- name: check_ready
 -- Jobs whose number of ready packages is wrong for the scheduler.
 select job.name as subject,
-       requirement.ready || ' given to the scheduler as ready, really '
-           || coalesce(counted.n, 0) as detail
+       (requirement.ready - requirement.away) || ' given to the scheduler as ready, really '
+           || coalesce(counted.n - counted.away, 0) as detail
   from requirement
   join job on job.id = requirement.job_id and job.visible = 1
-  left join (select requirement_id, count(*) as n from package where phase = 'ready'
+  left join (select requirement_id, count(*) as n, count(away) as away
+               from package where phase = 'ready'
               group by requirement_id) as counted on counted.requirement_id = requirement.id
- where requirement.ready <> coalesce(counted.n, 0)
+ where requirement.ready <> coalesce(counted.n, 0) or requirement.away <> coalesce(counted.away, 0)
  limit 20;
 
 -- name: check_missing

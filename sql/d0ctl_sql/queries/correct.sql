@@ -435,7 +435,8 @@ update package
 -- name: count_missing
 -- Count the things that the selected packages wait for.
 update package
-   set missing = (select package_missing.missing from package_missing
+   set away = null,
+       missing = (select package_missing.missing from package_missing
                    where package_missing.package_id = package.id)
  where id in (select package_id from selected_package);
 

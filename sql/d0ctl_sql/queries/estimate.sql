@@ -603,7 +603,8 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
 select (select count(*)
           from (select 1 from package as earlier indexed by package_ready
                  where earlier.requirement_id = package.requirement_id
-                   and earlier.phase = 'ready' and earlier.id < package.id
+                   and earlier.phase = 'ready' and earlier.away is null
+                   and earlier.id < package.id
                  limit :limit))
   from package where package.id = :package and package.phase = 'ready';
 

@@ -40,7 +40,7 @@ select found.id from found join package on package.id = found.id and package.job
 
 -- name: needed_requirements
 -- The requests of needed packages that are ready, like `ready_requirements`.
-select count(*) as ready, requirement.*
+select sum(package.away is null) as ready, requirement.*
   from needed
   join package on package.id = needed.package_id and package.phase = 'ready'
   join requirement on requirement.id = package.requirement_id
@@ -51,11 +51,12 @@ select count(*) as ready, requirement.*
           requirement.rank desc, requirement.id;
 
 -- name: needed_packages
--- The oldest ready and needed packages of a requirement, except those that take no slot yet.
+-- The oldest ready and needed packages of a requirement, except those that take no slot yet, or wait for
+-- nodes that are down.
 select package.id
   from needed join package on package.id = needed.package_id
  where package.phase = 'ready' and package.requirement_id = :requirement
-   and (package.early = 0 or package.awaited = 0)
+   and package.away is null and (package.early = 0 or package.awaited = 0)
  order by package.id limit :limit;
 
 -- name: needed_open_packages

@@ -49,10 +49,11 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
 -- Requirements with ready packages of jobs that may run, ordered by priority (their own or that of
 -- the job), then by age of the job; within a job, packages that were tried already come first, as
 -- they delay its completion (D0 Job Definition, section 5), then those with which the longest chain
--- of packages begins.
-select requirement.*
+-- of packages begins. Packages that wait for nodes that are down do not count.
+select requirement.ready - requirement.away as ready, requirement.*
   from job
   join requirement on requirement.job_id = job.id and requirement.ready > 0
+                  and requirement.ready > requirement.away
  where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
    and job.ended is null
    and (:job is null or job.id = :job)
@@ -61,8 +62,8 @@ select requirement.*
           requirement.id;
 
 -- name: count_ready
--- How many packages are ready.
-select coalesce(sum(ready), 0) from requirement indexed by requirement_ready where ready > 0;
+-- How many packages are ready and do not wait for nodes that are down.
+select coalesce(sum(ready - away), 0) from requirement indexed by requirement_ready where ready > 0;
 
 -- name: limited_stages
 -- Stages that limit how many of their packages run at once, with how many more may start; packages
@@ -108,15 +109,16 @@ select stage.id as stage_id, stage.max_running as stage, job.id as job_id,
  where package.id = :package;
 
 -- name: ready_packages
--- The oldest ready packages with a requirement, except those that take no slot yet.
+-- The oldest ready packages with a requirement, except those that take no slot yet, or wait for nodes that
+-- are down.
 select id from package
- where phase = 'ready' and requirement_id = :requirement and (early = 0 or awaited = 0)
+ where phase = 'ready' and away is null and requirement_id = :requirement and (early = 0 or awaited = 0)
  order by id limit :limit;
 
 -- name: open_packages
 -- The oldest ready packages with a requirement that start while they wait for inputs.
 select id from package
- where phase = 'ready' and requirement_id = :requirement and early > 0 and awaited > 0
+ where phase = 'ready' and away is null and requirement_id = :requirement and early > 0 and awaited > 0
  order by id limit :limit;
 
 -- name: busy_slots
@@ -431,6 +433,49 @@ update package
                     where bad_node.node_id = package.node_id
                       and bad_node.canary_id = package.id);
 
+-- name: clusters_down
+-- The clusters whose copies nobody can read, as all their nodes are down; those on this machine can be.
+select cluster_id from node where cluster_id <> 1
+ group by cluster_id having min(state = 'down') = 1;
+
+-- name: set_aside
+-- Packages with an input of which only these clusters, whose nodes are down, have copies wait for one
+-- of them.
+update package
+   set away = lacking.cluster_id
+  from (select input.package_id,
+               max(iif((select count(*) from location as other where other.file_id = file.id) = 1,
+                       location.cluster_id, -location.cluster_id)) as cluster_id
+          from json_each(:packages) as wanted
+          join input on input.package_id = wanted.value and input.own = 0 and input.dropped = 0
+                    and input.acquire = 'pre-fetch'
+          join file on file.id = input.file_id and file.present = 1 and file.package_id is not null
+          join location on location.file_id = file.id
+         where not exists (select 1 from location as other
+                            where other.file_id = file.id
+                              and other.cluster_id not in (select value from json_each(:clusters)))
+         group by input.package_id) as lacking
+ where package.id = lacking.package_id;
+
+-- name: unassign_without_copy
+-- assigned -> ready: only these clusters, whose nodes are down, have an input of theirs.
+update package
+   set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
+       note = 'input-away'
+ where phase = 'assigned' and early = 0 and staging > 0
+   and node_id in (select id from node where state = 'up')
+   and exists (select 1
+                 from input
+                 join file on file.id = input.file_id and file.present = 1
+                          and file.package_id is not null
+                where input.package_id = package.id and input.own = 0 and input.dropped = 0
+                  and input.acquire = 'pre-fetch'
+                  and exists (select 1 from location where location.file_id = file.id)
+                  and not exists (select 1 from location
+                                   where location.file_id = file.id
+                                     and location.cluster_id not in
+                                         (select value from json_each(:clusters))));
+
 -- name: late_packages
 -- Assigned packages that still wait for inputs on their nodes after their expected start, with
 -- their requests; not those that may go nowhere else.
@@ -740,7 +785,7 @@ select stage.sizes,
        (select coalesce(avg(file.result = 0 or file.dispositions <> ''), 1.0) from file
          where file.package_id = (select id from package
                                    where package.requirement_id = requirement.id
-                                     and package.phase = 'ready'
+                                     and package.phase = 'ready' and package.away is null
                                    order by id limit 1)) as staying
   from requirement join stage on stage.id = requirement.stage_id
  where requirement.id = :requirement;

@@ -147,22 +147,14 @@ select count(*)
                              and location.cluster_id not in (select value from json_each(:clusters))));
 
 -- name: some_ready_moves
--- Whether one of the oldest ready packages of a job has no input of which only these clusters have copies.
+-- Whether a ready package of a job does not wait for nodes of these clusters.
 select 1
-  from (select id from package indexed by package_in_phase
-         where job_id = :job and phase = 'ready'
-         order by id
-         limit :limit) as oldest
- where not exists (
-       select 1
-         from input
-         join file on file.id = input.file_id and file.present = 1 and file.locator is null
-        where input.package_id = oldest.id and input.dropped = 0 and input.own = 0
-          and input.acquire = 'pre-fetch'
-          and exists (select 1 from location where location.file_id = file.id)
-          and not exists (select 1 from location
-                           where location.file_id = file.id
-                             and location.cluster_id not in (select value from json_each(:clusters))))
+  from requirement
+ where job_id = :job and ready > 0
+   and (ready > away
+        or exists (select 1 from package
+                    where package.requirement_id = requirement.id and package.away is not null
+                      and abs(package.away) not in (select value from json_each(:clusters))))
  limit 1;
 
 -- name: stranded_results
