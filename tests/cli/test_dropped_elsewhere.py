@@ -246,3 +246,12 @@ def test_a_package_that_lacked_a_restored_file_is_up_to_date_without_it_accepted
     assert lacking.phase("late/1/1/1") == phase
     assert "to run again" not in d0ctl("update", "late", "--again", "--dry-run").stdout
     assert faults(lacking.store) == []
+
+
+def test_the_undo_of_a_second_drop_restores_a_line_that_a_package_has_run_without(
+    lacking: Site, d0ctl: Type
+) -> None:
+    undo = "d0ctl restore-line prod/1/2 --again"
+
+    assert f"to undo: {undo}\n" in d0ctl("kill-line", "prod/1/2", "--drop-outputs").stderr
+    assert d0ctl(*undo.split()[1:]).exit_code == 0

@@ -14,7 +14,7 @@ from d0ctl.actions.selection import KILLABLE, rows, split_selected
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
-from d0ctl.store.jobs import audit, require, retry
+from d0ctl.store.jobs import audit, require, restore_line, retry
 from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.jobs.require import Enough
 from d0ctl.store.jobs.retry import NONE, Listed
@@ -65,6 +65,8 @@ class KillLinePlan(Plan):
     files_lost: tuple[str, ...] = ()
     losing_packages: tuple[LosingPackage, ...] = ()
     losing: int = 0
+    is_lacked: bool = False
+    """Whether packages have run without these files before, so that an undo needs --again."""
     starting: int = 0
     readers: Listed = NONE
     """Packages that have succeeded with these files, and stay as they are."""
@@ -137,6 +139,7 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
         files_lost=lifecycle.files(selected, MOST_SHOWN, dropped=False),
         losing_packages=tuple(losing_packages[:MOST_SHOWN]),
         losing=len(losing_packages),
+        is_lacked=restore_line.launched_without(selected) is not None,
         starting=sum(loser.starts for loser in losing_packages),
         readers=retry.readers_done(selected),
         needing=retry.lines_needing_elsewhere(selected),
@@ -163,7 +166,7 @@ def undo_kill_line(plan: KillLinePlan) -> str | None:
         return None
     if plan.request.options.drop_outputs:
         # By then, packages that go on without these files may have succeeded.
-        return undo.command(RESTORE, paths, *["--again"] * bool(plan.losing))
+        return undo.command(RESTORE, paths, *["--again"] * (plan.losing > 0 or plan.is_lacked))
     if not plan.packages or plan.unchanged.get(Phase.CANCELED):
         return None
     return undo.command("retry", [f"{path}:canceled,failed" for path in paths])
@@ -212,9 +215,8 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
         + (", and will be ready" if loser.starts else "")
         for loser in plan.losing_packages
     ]
-    yield from wording.counted(
-        "continuing without these files", plan.losing, "package", losing_packages
-    )
+    yield from wording.counted("continuing without these files", plan.losing, "package",
+                               losing_packages)  # fmt: skip
     for stage in plan.enough:
         ready = f", and {count(stage.starting, 'package')} will be ready" if stage.starting else ""
         yield f"then {stage.reason}: {_others(stage)} will be dropped{ready}"
