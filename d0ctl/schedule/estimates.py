@@ -1,32 +1,20 @@
-"""Estimates from earlier runs: a middle value, and a range that holds eight of ten."""
+"""Estimates, each a middle value and a range that holds eight of ten, and what is left of jobs."""
 
 import json
 import math
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from d0ctl.schedule.quota import Limit
-
-HALF_RUNS = 16
-"""A run counts half as much as one that came this many runs later."""
-
-MOST_RUNS = 64
-"""How many of the latest runs are kept."""
 
 GUESSED = 2.0
 """Without measurements, the range goes from a value divided by this to its multiple."""
 
 LEAST_WORK = 10**6
 """With fewer bytes of work files, a run counts as one without any."""
-
-QUANTITIES = ("seconds", "part", "rss", "output", "work")
-"""What is kept of each run: seconds on a standard node, these as a part of what was expected,
-bytes of memory, of outputs, and of other files at the peak."""
 
 
 class Range(Struct, frozen=True):
@@ -146,12 +134,23 @@ class StageLeft(Struct, frozen=True):
     after: Range = NOTHING
     """In how many seconds its packages could have ended that wait for files of other jobs, or for
     such packages; infinite if nobody knows."""
+    made: Range = NOTHING
+    """In how many seconds the stages of its job have ended at the soonest that it reads."""
+
+    most_rest: float = math.inf
+    """The rest of the chains of these stages, which is no less than its own."""
+
+    @property
+    def rest(self) -> float:
+        """Seconds of the longest chain that begins after it."""
+        own = self.rank if self.seconds is None else self.rank - self.seconds.middle
+        return min(max(0.0, own), self.most_rest)
 
     @property
     def last_end(self) -> Range:
         """In how many seconds its packages on nodes have ended."""
-        assert self.seconds is not None
-        return self.seconds.around(self.running).no_earlier(self.alone)
+        spread = self.seconds or Range(1.0, 1.0, 1.0)
+        return spread.around(self.running).no_earlier(self.alone)
 
     @property
     def work(self) -> Range:
@@ -161,106 +160,107 @@ class StageLeft(Struct, frozen=True):
         return self.seconds.sum_of(self.packages, self.runs)
 
 
+class JobLeft(Struct, frozen=True):
+    """What is left of a job. `begun` are the CPU seconds on a standard node of the packages that
+    are on nodes that take more, `chain` is the longest chain that begins now, in seconds of a
+    standard node.
+    """
+
+    name: str
+    stages: Sequence[StageLeft] = ()
+    begun: Range = NOTHING
+    chain: float = 0.0
+    is_halted: bool = False
+    """Whether a person holds or pauses it."""
+    nodes_down: Sequence[str] = ()
+    """Nodes that are down and have its packages, or alone its files: nobody knows when it ends."""
+    cooling: float = 0.0
+    """Seconds until the packages that cool off have done so, with the chains that begin then."""
+    stragglers: Mapping[int, int] = field(default_factory=dict)
+    """How many packages of stages run much longer than expected: `begun` is without their rest."""
+    limits: Sequence["Limit"] = ()
+    suspended: int = 0
+    """How many packages a person suspended, or a guard for long: nobody knows when it ends."""
+    is_on_nodes: bool = False
+    """Whether packages are on nodes, even if the ends that they reported have passed."""
+    alone: float = 0.0
+    """The CPU seconds of packages on nodes that take no more: they need no CPUs of others."""
+    endless_makers: Sequence[int] = ()
+    """Jobs without an estimated end that make files which it waits for: it has none either."""
+    queue: float = 0.0
+    """Seconds until its chains have ended that wait for CPUs; infinite if nobody knows."""
+
+    @property
+    def has_any(self) -> bool:
+        """Whether packages are left that have not ended."""
+        return bool(self.begun.middle or self.is_on_nodes or any(of.packages for of in self.stages))
+
+    @property
+    def needs_nodes(self) -> bool:
+        """Whether packages are left that only nodes that take packages run."""
+        return bool(self.begun.middle or any(of.packages for of in self.stages))
+
+    @property
+    def held(self) -> int:
+        """How many packages are held, so that nobody knows when it ends."""
+        return sum(stage.held for stage in self.stages)
+
+    @property
+    def unfit(self) -> int:
+        """How many packages no node takes, so that nobody knows when it ends."""
+        return sum(stage.unfit for stage in self.stages)
+
+    @property
+    def stuck(self) -> int:
+        """How many packages wait until a person retries or releases others."""
+        return sum(stage.stuck for stage in self.stages)
+
+    @property
+    def stuck_chain(self) -> float:
+        """The end of chains of which only a retry runs packages, in seconds."""
+        return max((of.rank for of in self.stages if of.stuck and not of.packages), default=0.0)
+
+    @property
+    def longest_chain(self) -> float:
+        """The longest chain that begins now, without stages of which only a retry runs packages."""
+        return max(0.0, self.chain - self.stuck_chain)
+
+    @property
+    def unknown(self) -> list[int]:
+        """The numbers of the stages without any estimate."""
+        return [stage.seq for stage in self.stages
+                if (stage.packages + stage.queued + stage.stuck and stage.seconds is None)
+                or stage.blind or stage.unmeasured is not None]  # fmt: skip
+
+    @property
+    def unknown_packages(self) -> int:
+        """How many packages of these stages have not begun."""
+        unknown = self.unknown
+        return sum(of.packages + of.queued for of in self.stages if of.seq in unknown)
+
+    def is_known(self, rank: float = 0.0) -> bool:
+        """Return whether all stages have an estimate whose chains are at least as long."""
+        unknown = self.unknown
+        return not any(stage.rank >= rank for stage in self.stages if stage.seq in unknown)
+
+    @property
+    def work(self) -> Range:
+        """The CPU seconds on a standard node that it needs, as far as they are known."""
+        total = self.begun
+        for stage in self.stages:
+            total += stage.work
+        return total
+
+
 def guess(value: float) -> Range:
     """Return the range of a value that was only expected."""
     return Range(value / GUESSED, value, value * GUESSED)
-
-
-def of(values: Sequence[float]) -> Range | None:
-    """Return the weighted quantiles of values, the oldest first; None without any.
-
-    The fewer values, the wider the range: a single one may be off by a factor of two.
-    """
-    if not values:
-        return None
-    count = len(values)
-    low = middle = high = values[0]
-    if values.count(low) < count:
-        weighted = sorted(zip(values, _weights(count), strict=True))
-        low, middle, high = _quantiles(weighted, (0.1, 0.5, 0.9))
-    wider = 1.0 + 1.0 / count
-    return Range(low / wider, middle, high * wider)
-
-
-def mean_of(values: Sequence[float]) -> Range | None:
-    """Return the weighted mean of values, the oldest first, with their range; None without any.
-
-    Many packages take their mean together, not their median: those of a stage may be of two kinds,
-    such as 5 s and 0.05 s, and the median is of one of them or of none.
-    """
-    if (bounds := of(values)) is None:
-        return None
-    weights = _weights(len(values))
-    mean = sum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights)
-    return Range(bounds.low, min(max(mean, bounds.low), bounds.high), bounds.high)
-
-
-@cache
-def _weights(count: int) -> list[float]:
-    """Return the weight of each of so many runs, the oldest first."""
-    return [0.5 ** (age / HALF_RUNS) for age in reversed(range(count))]
-
-
-def _quantiles(weighted: Sequence[tuple[float, float]], wanted: Iterable[float]) -> list[float]:
-    total = sum(weight for _, weight in weighted)
-    places, before = [], 0.0
-    for _, weight in weighted:
-        places.append((before + weight / 2) / total)
-        before += weight
-    return [_between(places, weighted, part) for part in wanted]
-
-
-def _between(
-    places: Sequence[float], weighted: Sequence[tuple[float, float]], part: float
-) -> float:
-    """Return the value at a fraction of the total weight, between its neighbours."""
-    right = bisect_left(places, part)
-    if right in (0, len(places)):
-        return weighted[max(0, right - 1)][0]
-    left, below, above = places[right - 1], weighted[right - 1][0], weighted[right][0]
-    return below + (above - below) * (part - left) / (places[right] - left)
-
-
-def merged(
-    known: Mapping[str, Sequence[float]], runs: Iterable[Mapping[str, float | None]]
-) -> dict[str, list[float]]:
-    """Return the values of each quantity with those of further runs, limited to the latest."""
-    found = {name: list(known.get(name, ())) for name in QUANTITIES}
-    for run in runs:
-        for name in QUANTITIES:
-            if (value := run.get(name)) is not None:
-                found[name].append(value)
-    return {name: values[-MOST_RUNS:] for name, values in found.items() if values}
 
 
 def work_of(peak: int, output: int) -> int:
     """Return the bytes of work files, from the largest disk usage and the outputs of a run."""
     work = peak - output
     return work if work >= LEAST_WORK else 0
-
-
-def run_time(
-    runtime: float | None,
-    histories: Iterable[Mapping[str, Sequence[float]]],
-    usual: float | None = None,
-) -> Range | None:
-    """Return the run time of a binary on a standard node; None if nothing is known.
-
-    `runtime` is the job file's value, corrected by how well such values came true;
-    `histories` begin with the closest, `usual` is the catalogue's value.
-    """
-    for history in histories:
-        if runtime is None and (found := of(history.get("seconds", ()))) is not None:
-            return found
-        if runtime is not None and (found := of(history.get("part", ()))) is not None:
-            return found.times(runtime)
-    expected = usual if runtime is None else runtime
-    return None if expected is None else guess(expected)
-
-
-def first(histories: Iterable[Mapping[str, Sequence[float]]], quantity: str) -> Range | None:
-    """Return the range of a quantity by the first history that has it; None if none has."""
-    return next((found for history in histories if (found := of(history.get(quantity, ())))), None)
 
 
 def sizes_of(text: str) -> Sizes:
@@ -270,16 +270,3 @@ def sizes_of(text: str) -> Sizes:
         Range(*known[key]) if known.get(key) else None for key in ("memory", "output", "work")
     )
     return Sizes(memory, output, work)
-
-
-def error(estimates: Iterable[tuple[float, float]]) -> float | None:
-    """Return the median error of estimates, as a factor of at least 1; None without any.
-
-    Each is a pair of the expected and the actual value.
-    """
-    factors = sorted(
-        max(expected / happened, happened / expected)
-        for expected, happened in estimates
-        if expected > 0 and happened > 0
-    )
-    return factors[len(factors) // 2] if factors else None

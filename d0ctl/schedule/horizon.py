@@ -7,103 +7,11 @@ from itertools import takewhile
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from d0ctl.schedule.estimates import NOTHING, Range, StageLeft
+from d0ctl.schedule.estimates import NOTHING, JobLeft, Range, StageLeft
 from d0ctl.schedule.quota import Capacity, Limit
 
 AT_ONCE_S = 120.0
 """An end that is estimated sooner is unknown while stragglers run, which may take any time."""
-
-
-class JobLeft(Struct, frozen=True):
-    """What is left of a job. `begun` are the CPU seconds on a standard node of the packages that
-    are on nodes that take more, `chain` is the longest chain that begins now, in seconds of a
-    standard node.
-    """
-
-    name: str
-    stages: Sequence[StageLeft] = ()
-    begun: Range = NOTHING
-    chain: float = 0.0
-    is_halted: bool = False
-    """Whether a person holds or pauses it."""
-    nodes_down: Sequence[str] = ()
-    """Nodes that are down and have its packages, or alone its files: nobody knows when it ends."""
-    cooling: float = 0.0
-    """Seconds until the packages that cool off have done so, with the chains that begin then."""
-    stragglers: Mapping[int, int] = field(default_factory=dict)
-    """How many packages of stages run much longer than expected: `begun` is without their rest."""
-    limits: Sequence[Limit] = ()
-    suspended: int = 0
-    """How many packages a person suspended, or a guard for long: nobody knows when it ends."""
-    is_on_nodes: bool = False
-    """Whether packages are on nodes, even if the ends that they reported have passed."""
-    alone: float = 0.0
-    """The CPU seconds of packages on nodes that take no more: they need no CPUs of others."""
-    endless_makers: Sequence[int] = ()
-    """Jobs without an estimated end that make files which it waits for: it has none either."""
-    queue: float = 0.0
-    """Seconds until its chains have ended that wait for CPUs; infinite if nobody knows."""
-
-    @property
-    def has_any(self) -> bool:
-        """Whether packages are left that have not ended."""
-        return bool(self.begun.middle or self.is_on_nodes or any(of.packages for of in self.stages))
-
-    @property
-    def needs_nodes(self) -> bool:
-        """Whether packages are left that only nodes that take packages run."""
-        return bool(self.begun.middle or any(of.packages for of in self.stages))
-
-    @property
-    def held(self) -> int:
-        """How many packages are held, so that nobody knows when it ends."""
-        return sum(stage.held for stage in self.stages)
-
-    @property
-    def unfit(self) -> int:
-        """How many packages no node takes, so that nobody knows when it ends."""
-        return sum(stage.unfit for stage in self.stages)
-
-    @property
-    def stuck(self) -> int:
-        """How many packages wait until a person retries or releases others."""
-        return sum(stage.stuck for stage in self.stages)
-
-    @property
-    def stuck_chain(self) -> float:
-        """The end of chains of which only a retry runs packages, in seconds."""
-        return max((of.rank for of in self.stages if of.stuck and not of.packages), default=0.0)
-
-    @property
-    def longest_chain(self) -> float:
-        """The longest chain that begins now, without stages of which only a retry runs packages."""
-        return max(0.0, self.chain - self.stuck_chain)
-
-    @property
-    def unknown(self) -> list[int]:
-        """The numbers of the stages without any estimate."""
-        return [stage.seq for stage in self.stages
-                if (stage.packages + stage.queued + stage.stuck and stage.seconds is None)
-                or stage.blind or stage.unmeasured is not None]  # fmt: skip
-
-    @property
-    def unknown_packages(self) -> int:
-        """How many packages of these stages have not begun."""
-        unknown = self.unknown
-        return sum(of.packages + of.queued for of in self.stages if of.seq in unknown)
-
-    def is_known(self, rank: float = 0.0) -> bool:
-        """Return whether all stages have an estimate whose chains are at least as long."""
-        unknown = self.unknown
-        return not any(stage.rank >= rank for stage in self.stages if stage.seq in unknown)
-
-    @property
-    def work(self) -> Range:
-        """The CPU seconds on a standard node that it needs, as far as they are known."""
-        total = self.begun
-        for stage in self.stages:
-            total += stage.work
-        return total
 
 
 class Horizon(Struct, frozen=True):
@@ -179,9 +87,36 @@ class Horizon(Struct, frozen=True):
         of both (Graham, 1969).
         """
         whole = self._busy(job, job_left, job_left.stages, job_left.longest_chain)
-        alone = (of.alone.no_earlier(of.after) for of in job_left.stages)
+        soonest = (self._soonest(job_left, of) for of in job_left.stages)
         queue = max(0.0, job_left.queue - job_left.stuck_chain / self.capacity.fastest)
-        return whole.at_least(job_left.cooling).no_earlier(job_left.work.around(queue), *alone)
+        return whole.at_least(job_left.cooling).no_earlier(job_left.work.around(queue), *soonest)
+
+    def _soonest(self, job_left: JobLeft, of: StageLeft) -> Range:
+        """Return in how many seconds a stage ends at the soonest, however many CPUs there are."""
+        end = of.last_end.no_earlier(of.after)
+        if of.seconds is None or not of.packages:
+            return end
+        each = of.seconds.times(1.0 / of.cpus / self.capacity.fastest)
+        first = job_left.work.around(self._first(job_left) + each.middle)
+        return end.no_earlier(first, of.made + each if of.made.high else NOTHING)
+
+    def in_order(self, reads_of: Mapping[int, Mapping[int, Collection[int]]]) -> "Horizon":
+        """Return the same, where no stage ends before those of its job whose files it reads.
+
+        `reads_of` has their numbers by job and stage.
+        """
+        jobs = dict(self.jobs)
+        for job, of_job in reads_of.items():
+            jobs[job] = _ranked(jobs[job], of_job)
+            for stage in sorted(jobs[job].stages, key=lambda stage: stage.rank, reverse=True):
+                reads = of_job.get(stage.seq, ())
+                makers = [of for of in jobs[job].stages if of.seq in reads]
+                made = NOTHING.no_earlier(*(self._soonest(jobs[job], of) for of in makers))
+                most = min((of.rest for of in makers if of.packages), default=math.inf)
+                stages = [replace(of, made=made, most_rest=most) if of.seq == stage.seq else of
+                          for of in jobs[job].stages]  # fmt: skip
+                jobs[job] = replace(jobs[job], stages=stages)
+        return replace(self, jobs=jobs)
 
     def stage_end(self, job: int, stage: int) -> Range | None:
         """Return in how many seconds a stage of a job ends.
@@ -197,14 +132,13 @@ class Horizon(Struct, frozen=True):
             return None
         if any(of.unfit for of in job_left.stages if of.rank >= own.rank):
             return None
-        end = own.last_end
+        end = self._soonest(job_left, own)
         if own.packages:
             is_last = not any(of.packages for of in job_left.stages if of.rank < own.rank)
-            after = 0.0 if is_last else max(0.0, own.rank - own.seconds.middle)
+            after = 0.0 if is_last else own.rest
             until = [of for of in job_left.stages if of.rank >= own.rank]
-            end = self._busy(job, job_left, until, max(0.0, job_left.longest_chain - after))
-            first = self._first(job_left) + own.seconds.middle / own.cpus / self.capacity.fastest
-            end = end.no_earlier(own.alone, own.after, job_left.work.around(first))
+            chain = max(0.0, job_left.longest_chain - after)
+            end = end.no_earlier(self._busy(job, job_left, until, chain))
         return _unless_late(end.at_least(own.cooling), self.stragglers(job, stage))
 
     def _busy(
@@ -275,7 +209,7 @@ class Horizon(Struct, frozen=True):
         first = first if before is None else last
         chain = max(0.0, job_left.longest_chain - rank) / self.capacity.fastest
         late = min(whole.high, chain + last)
-        soonest = min(max(chain, _soonest(job_left, first - wait)), late)
+        soonest = min(max(chain, _work_before(job_left, first - wait)), late)
         start = Range(soonest, min(math.hypot(chain, (first + last) / 2), late), late)
         return start.no_earlier(job_left.work.around(self._first(job_left))).known
 
@@ -285,7 +219,16 @@ class Horizon(Struct, frozen=True):
         return self.next_free if is_known or job_left.queue == math.inf else 0.0
 
 
-def _soonest(job_left: JobLeft, seconds: float) -> float:
+def _ranked(job_left: JobLeft, reads: Mapping[int, Collection[int]]) -> JobLeft:
+    """Return the same job with makers before readers, as chains are rounded."""
+    ranks = {of.seq: of.rank for of in job_left.stages}
+    for seq in sorted(ranks, key=lambda seq: ranks[seq], reverse=True):
+        for maker in ranks.keys() & set(reads.get(seq, ())):
+            ranks[maker] = max(ranks[maker], ranks[seq])
+    return replace(job_left, stages=[replace(of, rank=ranks[of.seq]) for of in job_left.stages])
+
+
+def _work_before(job_left: JobLeft, seconds: float) -> float:
     """Return when a package begins at the soonest: the last work before it has only begun then."""
     total = job_left.work
     last = max((max(of.running, of.seconds.middle if of.packages and of.seconds else 0.0)

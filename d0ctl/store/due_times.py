@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
+from d0ctl.schedule.estimates import Range
 from d0ctl.store.connection import Row, Store
 
 QUERIES = (
@@ -64,6 +65,45 @@ def doubt(began: float, end: float, now: float) -> float:
     """
     part = max(now - began, 0.0) / max(end - began, 1e-9)
     return 1 + EARLY / max(min(part, 1.0), LEAST_PART)
+
+
+class PackageTimes(Struct, frozen=True):
+    """When a package begins, None if it has, and when it ends."""
+
+    start: Range | None
+    end: Range
+    wall_time: float | None = None
+    """The seconds after which it is ended, if it would take longer."""
+
+    def later(self, seconds: float) -> "PackageTimes":
+        """Return the times of a package that begins so much later."""
+        shift = Range(seconds, seconds, seconds)
+        begin = None if self.start is None else self.start + shift
+        return PackageTimes(begin, self.end + shift, self.wall_time)
+
+
+def times_of_running(row: Row, whole: Range, now: float) -> PackageTimes:
+    """Return the end of a running package, which is no later than its wall time."""
+    end = _end_of_running(row, whole, now)
+    if row["wall_time"] is None:
+        return PackageTimes(None, end)
+    limit = float(row["began"]) + float(row["wall_time"])
+    if end.middle <= limit:
+        return PackageTimes(None, Range(end.low, end.middle, min(end.high, limit)))
+    return PackageTimes(None, Range(limit, limit, limit), float(row["wall_time"]))
+
+
+def _end_of_running(row: Row, whole: Range, now: float) -> Range:
+    """Return when a package on a node ends, by its own progress report if it sends any."""
+    began = float(row["began"])
+    if row["eta"] is not None:
+        end = max(now, float(row["eta"]))
+        factor = doubt(began, end, now)
+        return Range(
+            min(now + (end - now) / factor, max(now, began + whole.low)), end,
+            max(now + (end - now) * factor, began + whole.high),
+        )  # fmt: skip
+    return (Range(began, began, began) + whole).at_least(now)
 
 
 class FreeCpus:

@@ -4,8 +4,8 @@ import math
 
 from msgspec.structs import replace
 
-from d0ctl.schedule.estimates import Range, StageLeft
-from d0ctl.schedule.horizon import Horizon, JobLeft
+from d0ctl.schedule.estimates import JobLeft, Range, StageLeft
+from d0ctl.schedule.horizon import Horizon
 from d0ctl.schedule.quota import Capacity
 
 

@@ -4,13 +4,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from d0ctl.schedule import estimates
-from d0ctl.schedule.estimates import MOST_RUNS, Range, StageLeft, guess, merged, run_time
-from d0ctl.schedule.horizon import Horizon, JobLeft
+from d0ctl.schedule.estimates import JobLeft, Range, StageLeft, guess
+from d0ctl.schedule.horizon import Horizon
 from d0ctl.schedule.quota import Capacity, Limit, LimitedNode
 from d0ctl.schedule.rehearsal.records import Task
 from d0ctl.schedule.rehearsal.run import LAUNCH_S, rehearse
 from d0ctl.schedule.resources import NodeRoom, Requirement
+from d0ctl.store.attempts.history import earlier_runs
+from d0ctl.store.attempts.history.earlier_runs import MOST_RUNS, merged, run_time
 from d0ctl.store.due_times import doubt
 
 SECONDS = st.floats(0.1, 1e6)
@@ -20,7 +21,7 @@ SECONDS = st.floats(0.1, 1e6)
 def test_a_range_holds_its_middle_and_lies_within_twice_what_was_measured(
     values: list[float],
 ) -> None:
-    found = estimates.of(values)
+    found = earlier_runs.of(values)
 
     assert found is not None
     assert min(values) / 2 <= found.low <= found.middle <= found.high <= 2 * max(values)
@@ -28,8 +29,8 @@ def test_a_range_holds_its_middle_and_lies_within_twice_what_was_measured(
 
 
 def test_late_runs_count_more_than_early_ones() -> None:
-    faster = estimates.of([100.0] * 40 + [10.0] * 20)
-    slower = estimates.of([10.0] * 40 + [100.0] * 20)
+    faster = earlier_runs.of([100.0] * 40 + [10.0] * 20)
+    slower = earlier_runs.of([10.0] * 40 + [100.0] * 20)
 
     assert faster is not None and faster.middle < 50
     assert slower is not None and slower.middle > 50
@@ -49,8 +50,8 @@ def test_only_the_latest_runs_are_kept_however_they_arrive(values: list[float]) 
 def test_the_closest_history_decides_and_an_expectation_is_corrected_by_the_past() -> None:
     near, far = {"seconds": [10.0] * 9, "part": [2.0] * 9}, {"seconds": [99.0]}
 
-    assert run_time(None, [near, far]) == estimates.of([10.0] * 9)
-    assert run_time(None, [{}, far]) == estimates.of([99.0])
+    assert run_time(None, [near, far]) == earlier_runs.of([10.0] * 9)
+    assert run_time(None, [{}, far]) == earlier_runs.of([99.0])
     found = run_time(30.0, [near])
     assert found is not None and found.middle == 60.0
     assert run_time(30.0, [far]) == guess(30.0)
@@ -270,21 +271,21 @@ def test_a_stage_of_which_all_packages_are_on_nodes_ends_with_the_last_of_them()
 
 
 def test_packages_of_two_kinds_take_their_mean_together() -> None:
-    both = estimates.mean_of([5.0, 0.05] * 16)
+    both = earlier_runs.mean_of([5.0, 0.05] * 16)
 
     assert both is not None and both.middle == pytest.approx(2.5, rel=0.1)
     assert both.low < 0.05 and both.high > 5.0
-    assert estimates.mean_of([]) is None
+    assert earlier_runs.mean_of([]) is None
 
 
 @given(st.lists(st.floats(0.001, 1000.0), min_size=1, max_size=64))
 def test_a_mean_is_within_its_range(values: list[float]) -> None:
-    found, quantiles = estimates.mean_of(values), estimates.of(values)
+    found, quantiles = earlier_runs.mean_of(values), earlier_runs.of(values)
 
     assert found is not None and quantiles is not None
     assert quantiles.low == found.low <= found.middle <= found.high == quantiles.high
 
 
 def test_the_error_of_estimates_is_a_factor_in_either_direction() -> None:
-    assert estimates.error([(10.0, 20.0), (20.0, 10.0), (10.0, 10.0)]) == pytest.approx(2.0)
-    assert estimates.error([]) is None
+    assert earlier_runs.error([(10.0, 20.0), (20.0, 10.0), (10.0, 10.0)]) == pytest.approx(2.0)
+    assert earlier_runs.error([]) is None

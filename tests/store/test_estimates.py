@@ -7,6 +7,7 @@ from d0ctl.schedule.estimates import Range
 from d0ctl.store import Store
 from d0ctl.store.attempts.history.estimates import Program, place_of, samples
 from d0ctl.store.clusters import throttles
+from d0ctl.store.due_times import PackageTimes
 from d0ctl.store.jobs.correction import correct, planning
 from d0ctl.store.jobs.submission.urgency import urgency
 from d0ctl.store.nodes import placement
@@ -151,7 +152,7 @@ def test_a_running_package_ends_when_it_is_expected_to(store: Store, site: Site)
     running = eta.package_times(store, 1, now=NOW + 10)
     waiting = eta.package_times(store, 2, now=NOW + 10)
 
-    assert running == eta.PackageTimes(None, Range(NOW + 15, NOW + 30, NOW + 60))
+    assert running == PackageTimes(None, Range(NOW + 15, NOW + 30, NOW + 60))
     assert waiting is not None and waiting.start is not None
     assert waiting.start.middle > NOW + 10 and waiting.end.middle > waiting.start.middle + 29
 

@@ -6,6 +6,7 @@ import pytest
 
 from d0ctl.schedule.estimates import Range
 from d0ctl.store import Store
+from d0ctl.store.due_times import PackageTimes
 from d0ctl.store.views.job_files import eta
 from tests.store.test_urgency import timed
 from tests.support.jobs import NOW, job, stage, submitted
@@ -36,7 +37,7 @@ def whole(store: Store, id: int) -> float:
     return seconds(eta.end_of(store, id, now=NOW))
 
 
-def package(store: Store, path: str) -> eta.PackageTimes:
+def package(store: Store, path: str) -> PackageTimes:
     """When a package begins and ends."""
     times = eta.package_times(store, value(store, "v_package", "package_id", path=path), now=NOW)
     assert times is not None

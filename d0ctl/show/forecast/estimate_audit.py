@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from d0ctl.schedule import estimates
 from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.store.attempts.history import earlier_runs
 from d0ctl.store.views.job_files.eta_audit import Audit
 from d0ctl.units import count, duration, size
 
@@ -25,7 +25,7 @@ def audit(sheet: Sheet, audits: Sequence[Audit]) -> None:
             sheet.table(rows)
     pairs = [pair for audit in audits if audit.kind == "stage" for pair in audit.pairs]
     inside = sum(audit.within for audit in audits if audit.kind == "stage")
-    if (off := estimates.error(pairs)) is not None:
+    if (off := earlier_runs.error(pairs)) is not None:
         sheet.say(f"half of {count(len(pairs), 'package')} were off by less than a factor of "
                   f"{off:.2f}; {inside / len(pairs):.0%} ended within their range")  # fmt: skip
 
@@ -39,7 +39,7 @@ def _compared(audit: Audit) -> list[Cell]:
             comparison,
             f"{audit.within / len(audit.pairs):.0%} of {count(len(audit.pairs))} within it",
         ]
-    off = estimates.error(audit.pairs)
+    off = earlier_runs.error(audit.pairs)
     comparison = f"expected {duration(expected)}, took {duration(happened)}"
     if audit.kind == "job":
         return [comparison, "within its range" if audit.within else "outside its range", ""]

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from d0ctl.model import Counts
-from d0ctl.schedule.estimates import Range, Sizes, StageLeft
-from d0ctl.schedule.horizon import Horizon, JobLeft
+from d0ctl.schedule.estimates import JobLeft, Range, Sizes, StageLeft
+from d0ctl.schedule.horizon import Horizon
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import estimate
-from d0ctl.store.views.job_files.eta import PackageTimes, at
+from d0ctl.store.due_times import PackageTimes
+from d0ctl.store.views.job_files.eta import at
 from d0ctl.units import count, duration, listed, size
 
 if TYPE_CHECKING:
@@ -174,9 +175,8 @@ def _at_most(limit: "Limit") -> str:
 
 
 def _launches(every: float) -> str:
-    if every > 60:
-        return f"a launch every {duration(every)}"
-    return f"{per_minute(1, every)} launches a minute"
+    rare = f"a launch every {duration(every)}"
+    return rare if every > 60 else f"{per_minute(1, every)} launches a minute"
 
 
 def _work(left: JobLeft) -> str:

@@ -161,6 +161,50 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
  where job.visible = 1 and job.ended is null
  group by stage.id;
 
+-- name: eta_reads
+-- The stages of the same job whose files or ends waiting packages of stages need, found from some
+-- inputs of the first and last packages of each stage.
+with reader as materialized (
+    select package.id, stage.job_id, stage.id as stage_id, stage.seq as stage, package.line_id
+      from job
+      join stage on stage.job_id = job.id
+      join stage_count on stage_count.stage_id = stage.id and stage_count.phase = 'waiting'
+                      and stage_count.n > 0
+      join package on package.id in (
+           select id from (select some.id from line join package as some on some.line_id = line.id
+                            where line.stage_id = stage.id order by line.seq limit 10)
+            union
+           select id from (select some.id from line join package as some on some.line_id = line.id
+                            where line.stage_id = stage.id order by line.seq desc limit 10))
+     where job.visible = 1 and job.ended is null)
+select reader.job_id, reader.stage, maker_stage.seq as maker_stage
+  from reader
+  join file on file.job_id = reader.job_id and file.id in (
+       select file_id from (select file_id from input
+                             where input.package_id = reader.id and own = 0 and dropped = 0
+                             order by binary, file_id limit 10)
+        union
+       select file_id from (select file_id from input
+                             where input.package_id = reader.id and own = 0 and dropped = 0
+                             order by binary desc, file_id desc limit 10))
+  join package as maker on maker.id = file.package_id
+  join stage as maker_stage on maker_stage.id = maker.stage_id
+                           and maker_stage.id <> reader.stage_id
+ union
+select reader.job_id, reader.stage, maker_stage.seq
+  from reader
+  join line_order on line_order.line_id = reader.line_id
+  join line on line.id = line_order.after_id
+  join stage as maker_stage on maker_stage.id = line.stage_id
+                           and maker_stage.id <> reader.stage_id
+ union
+select reader.job_id, reader.stage, maker_stage.seq
+  from reader
+  join stage_order on stage_order.stage_id = reader.stage_id and stage_order.is_open = 0
+  join stage as maker_stage on maker_stage.job_id = reader.job_id
+                           and stage_order.after_id in (0, maker_stage.id)
+                           and maker_stage.id <> reader.stage_id;
+
 -- name: eta_awaited
 -- The stages of other jobs whose files packages of stages wait for: how many of their packages, one
 -- of these, and the longest chain of a reader; found from some packages of each stage, and some
@@ -210,42 +254,58 @@ select reader.job_id, reader.stage, reader.waiting, max(reader.rank) as rank, re
  order by reader.job_id;
 
 -- name: package_awaits
--- The same for a package, also if others of its job wait for these files: how many seconds are
--- between their end and its begin, found among some before it.
-with recursive earlier (id, later_s) as (
-    select :package, 0.0
-     where exists (select 1 from need where need.job_id = :job)
-     union
-    select before.id, earlier.later_s
-                      + iif(before.job_id = :job, coalesce(requirement.seconds, 0.0) / :speed, 0.0)
-      from earlier
-      join package on package.id = earlier.id and package.phase = 'waiting' and package.job_id = :job
-      join package as before on before.id in (
-           select maker.id
-             from package as maker
-            where maker.line_id = package.line_id and maker.seq = package.seq - 1
-            union all
-           select maker.id
-             from line_order
-             join package as maker on maker.line_id = line_order.after_id
-            where line_order.line_id = package.line_id
-            union all
-           select file.package_id
-             from input
-             join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
-            where input.package_id = package.id and input.own = 0 and input.dropped = 0
-              and file.package_id is not null)
-      join requirement on requirement.id = before.requirement_id
-     limit 1000)
-select maker.job_id as maker_job, stage.seq as maker_stage, maker.id as maker,
-       count(distinct maker.id) as makers, max(earlier.later_s) as later_s
-  from earlier
-  join package as maker on maker.id = earlier.id and maker.job_id <> :job
-                       and maker.phase not in ('held', 'killing', 'transferring')
-                       and maker.phase not in (select name from phase where is_final = 1)
-  join stage on stage.id = maker.stage_id
-  join job on job.id = maker.job_id and job.visible = 1 and job.ended is null
- group by maker.stage_id;
+-- The packages whose files or ends a waiting package needs, found from some of its inputs: some of
+-- each stage of its job, the last ones first, and of stages of other jobs how many, and one of these.
+select maker_job, maker_stage, maker, makers
+  from (select maker.job_id as maker_job, stage.seq as maker_stage, maker.id as maker,
+               maker.job_id = reader.job_id as is_own,
+               count(*) over (partition by maker.stage_id) as makers,
+               row_number() over (partition by maker.stage_id
+                                  order by maker.phase <> 'waiting', maker.is_live,
+                                           requirement.rank, maker.changed desc, maker.id desc)
+               as position
+          from package as reader
+          join package as maker on maker.id in (
+               select earlier.id
+                 from package as earlier
+                where earlier.line_id = reader.line_id and earlier.seq = reader.seq - 1
+                union all
+               select earlier.id
+                 from line_order
+                 join package as earlier on earlier.line_id = line_order.after_id
+                where line_order.line_id = reader.line_id
+                union all
+               select (select last.id
+                         from line join package as last on last.line_id = line.id
+                        where line.stage_id = earlier.id
+                        order by line.seq desc, last.seq desc limit 1)
+                 from stage_order
+                 join stage as earlier on earlier.job_id = reader.job_id
+                                      and stage_order.after_id in (0, earlier.id)
+                                      and earlier.id <> reader.stage_id
+                where stage_order.stage_id = reader.stage_id and stage_order.is_open = 0
+                union all
+               select file.package_id
+                 from file
+                where file.id in (
+                      select file_id
+                        from (select file_id from input
+                               where input.package_id = reader.id and own = 0 and dropped = 0
+                               order by binary, file_id limit 50)
+                       union
+                      select file_id
+                        from (select file_id from input
+                               where input.package_id = reader.id and own = 0 and dropped = 0
+                               order by binary desc, file_id desc limit 50))
+                  and file.present = 0 and file.dropped = 0
+                  and (reader.early = 0 or file.job_id <> reader.job_id))
+           and maker.phase not in ('held', 'killing', 'transferring')
+           and maker.phase not in (select name from phase where is_final = 1)
+          join requirement on requirement.id = maker.requirement_id
+          join stage on stage.id = maker.stage_id
+          join job on job.id = maker.job_id and job.visible = 1 and job.ended is null
+         where reader.id = :package and reader.phase = 'waiting')
+ where position <= iif(is_own, :most, 1);
 
 -- name: eta_requests
 -- Requirements with ready packages of jobs that go on, if some nodes may not meet them.
@@ -578,7 +638,8 @@ select distinct package.job_id, stage.seq, package.phase = 'waiting' as is_waiti
 -- name: eta_package
 -- The run time of a package that has not ended on a standard node, and when it began to run; if it
 -- was suspended, so much later.
-select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds,
+select package.job_id, iif(package.early > 0, 0, package.missing) as missing, stage.seq as stage,
+       requirement.rank, requirement.seconds,
        requirement.seconds * stage.drift_low / stage.drift as low,
        requirement.seconds * stage.drift_high / stage.drift as high, stage.sizes,
        node.speed, iif(package.phase in ('running', 'suspended'), attempt.started, null)

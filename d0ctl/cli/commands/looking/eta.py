@@ -14,9 +14,9 @@ from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Phase
 from d0ctl.schedule import horizon
-from d0ctl.schedule.estimates import error
 from d0ctl.show.forecast import estimate_audit
 from d0ctl.show.forecast import eta as card
+from d0ctl.store.attempts.history.earlier_runs import error
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.job_files import eta, eta_audit

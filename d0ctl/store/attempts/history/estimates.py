@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from d0ctl.schedule import estimates
-from d0ctl.schedule.estimates import Range, Sizes, sizes_of
+from d0ctl.schedule.estimates import Range, Sizes, sizes_of, work_of
+from d0ctl.store.attempts.history import earlier_runs
 from d0ctl.store.connection import Row, Store
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _run(row: Row, expected: float | None) -> dict[str, float | None]:
     """Return the quantities of a run."""
     seconds = None if row["seconds"] is None else max(LEAST_S, row["seconds"])
     part = None if not expected or seconds is None else seconds / expected
-    work = None if row["disk"] is None else estimates.work_of(row["disk"], row["output"] or 0)
+    work = None if row["disk"] is None else work_of(row["disk"], row["output"] or 0)
     return {"seconds": seconds, "part": part, "rss": row["rss"], "output": row["output"],
             "work": work}  # fmt: skip
 
@@ -112,7 +112,7 @@ def _keep(
         {name: None if value is None else float(f"{value:.5g}") for name, value in run.items()}
         for run in latest
     ]
-    merged = estimates.merged(samples(store, program), rounded)
+    merged = earlier_runs.merged(samples(store, program), rounded)
     store.change("keep_estimate", kind=program.kind, name=program.name, runs=len(latest), now=now,
                  samples=msgspec.json.encode(merged).decode())  # fmt: skip
     return merged
@@ -120,7 +120,7 @@ def _keep(
 
 def _estimate_anew(store: Store, stage: int, job: int, known: Samples) -> None:
     """Record how the runs of a stage compare with the estimate, and the ranks that follow."""
-    drift = estimates.mean_of(known.get("part", ()))
+    drift = earlier_runs.mean_of(known.get("part", ()))
     before = store.row("stage_drift", stage=stage)
     if drift is None or before is None:
         return
@@ -151,9 +151,9 @@ def expect_sizes(store: Store, stage: int, sizes: Sizes) -> None:
 def _sizes_anew(store: Store, stage: int, known: Samples) -> None:
     """Correct the expected sizes of packages of a stage by completed ones, if they change much."""
     before = sizes_of(str(store.value("stage_sizes", stage=stage) or "{}"))
-    now = Sizes(estimates.of(known.get("rss", ())) or before.memory,
-                estimates.of(known.get("output", ())) or before.output,
-                estimates.of(known.get("work", ())) or before.work)  # fmt: skip
+    now = Sizes(earlier_runs.of(known.get("rss", ())) or before.memory,
+                earlier_runs.of(known.get("output", ())) or before.output,
+                earlier_runs.of(known.get("work", ())) or before.work)  # fmt: skip
     pairs = zip((before.memory, before.output, before.work), (now.memory, now.output, now.work),
                 strict=True)  # fmt: skip
     if any(_differs(old, new) for old, new in pairs):

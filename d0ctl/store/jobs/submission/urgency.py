@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from d0ctl.jobfile.spec import JobSpec, LineSpec, PackageSpec
 from d0ctl.schedule import critical_path, estimates
 from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes
+from d0ctl.store.attempts.history import earlier_runs
 from d0ctl.store.attempts.history.estimates import Histories
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue
@@ -190,7 +191,7 @@ class RunTimes:
             usual = None
             if binary.runtime is None and binary.software is not None:
                 usual = self._catalogue.runtime(binary.software)
-            took = estimates.run_time(binary.runtime, histories, usual)
+            took = earlier_runs.run_time(binary.runtime, histories, usual)
             if took is None:
                 return None
             total += took
@@ -203,14 +204,14 @@ class RunTimes:
         output: Range | None = NOTHING
         for number, binary in enumerate(package.binaries, 1):
             histories = self._histories.of(self._source, stage, position, number, binary.software)
-            if (rss := estimates.first(histories, "rss")) is not None:
+            if (rss := earlier_runs.first(histories, "rss")) is not None:
                 memory.append(rss)
-            scratch = estimates.first(histories, "work")
+            scratch = earlier_runs.first(histories, "work")
             if scratch is None and binary.work_size:
                 scratch = Range(0.0, binary.work_size, binary.work_size)
             if scratch is not None:
                 work.append(scratch)
-            made = estimates.first(histories, "output")
+            made = earlier_runs.first(histories, "output")
             declared = sum(output.size or 0 for output in binary.outputs)
             made = made or (estimates.guess(declared) if declared else None)
             output = output + made if output is not None and made is not None else None

@@ -8,11 +8,11 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes, StageLeft, sizes_of
-from d0ctl.schedule.horizon import Horizon, JobLeft
+from d0ctl.schedule.estimates import NO_SIZES, NOTHING, JobLeft, Range, Sizes, StageLeft, sizes_of
+from d0ctl.schedule.horizon import Horizon
 from d0ctl.schedule.quota import Capacity
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.due_times import doubt, left_s, waits
+from d0ctl.store.due_times import PackageTimes, doubt, left_s, times_of_running, waits
 from d0ctl.store.nodes.holder import known_until
 from d0ctl.store.nodes.site import throttle_rules
 from d0ctl.store.rows import make
@@ -28,6 +28,12 @@ SUSPENDED_S = 30.0
 
 MOST_MARKED = 10_000
 """How many stragglers lists mark."""
+
+MOST_BEFORE = 100
+"""From how many packages before it the begin of a package is found."""
+
+MOST_MAKERS = 10
+"""At so many packages of a stage the begin of one that needs them looks, and else at the stage."""
 
 
 class Straggler(Struct, frozen=True):
@@ -147,13 +153,16 @@ def horizon(store: Store, *, now: float) -> Horizon:
         from d0ctl.store.views.job_files import eta_limits  # late: most sites have no limits
 
         found = eta_limits.within(store, found, of_jobs, counts, nodes)
+    reads: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for row in store.rows("eta_reads"):
+        reads[row["job_id"]][row["stage"]].add(row["maker_stage"])
     idle, awaited = store.rows("eta_idle_jobs"), store.rows("eta_awaited")
     if not (idle or awaited or any(left.unfit for left in found.jobs.values())):
-        return found
+        return found.in_order(reads)
     from d0ctl.store.views.job_files import eta_idle, eta_readers  # late: most packages can begin
 
-    found = eta_idle.apart(store, found, idle)
-    return eta_readers.within(found, awaited, partial(_end_s, store, now))
+    found = eta_idle.apart(store, found, idle).in_order(reads)
+    return eta_readers.within(found, awaited, reads, partial(_end_s, store, now))
 
 
 def _capacity(nodes: Sequence[Row]) -> Capacity:
@@ -211,20 +220,6 @@ def at(found: Range | None, now: float) -> Range | None:
     return None if found is None else found + Range(now, now, now)
 
 
-class PackageTimes(Struct, frozen=True):
-    """When a package begins, None if it has, and when it ends."""
-
-    start: Range | None
-    end: Range
-    wall_time: float | None = None
-    """The seconds after which it is ended, if it would take longer."""
-
-    def later(self, seconds: float) -> "PackageTimes":
-        """Return the times of a package that begins so much later."""
-        begin = None if self.start is None else at(self.start, seconds)
-        return PackageTimes(begin, self.end + Range(seconds, seconds, seconds), self.wall_time)
-
-
 def package_times(
     store: Store, package: int, *, now: float, ahead: Horizon | None = None
 ) -> PackageTimes | None:
@@ -233,13 +228,25 @@ def package_times(
     One that is held, or needs a file of a held, failed or canceled one, begins only when a person
     has acted, and one that is suspended ends only then, or when its node has room again: unknown.
     """
+    return _times(store, package, now, ahead, {})
+
+
+def _times(
+    store: Store,
+    package: int,
+    now: float,
+    ahead: Horizon | None,
+    known: dict[int, PackageTimes | None],
+) -> PackageTimes | None:
+    """Return when a package begins and ends, with those of its job before it that are `known`."""
+    is_first, known[package] = not known, None
     row = store.row("eta_package", package=package, now=now, long=SUSPENDED_S)
     if row is None or row["seconds"] is None or row["is_stopped"]:
         return None
     whole = Range(row["low"], row["seconds"], row["high"])
     if row["began"] is not None:
-        return _within_wall_time(row, _end_of_running(row, whole.times(1.0 / row["speed"]), now))
-    if store.row("needs_person", package=package):
+        return times_of_running(row, whole.times(1.0 / row["speed"]), now)
+    if is_first and store.row("needs_person", package=package):  # it looks at the others, too
         return None
     ahead = ahead or horizon(store, now=now)
     before = store.value("count_ready_before", package=package, limit=MOST_MARKED)
@@ -250,14 +257,24 @@ def package_times(
         return None
     speed = ahead.capacity.mean_speed
     start = start.at_least(store.value("begins_after_cooling", package=package, speed=speed) or 0.0)
-    awaited = store.rows("package_awaits", package=package, job=row["job_id"], speed=speed)
-    if awaited:
+    awaited = store.rows("package_awaits", package=package, most=MOST_MAKERS)
+    own = [maker["maker"] for maker in awaited if maker["maker_job"] == row["job_id"]]
+    for maker in own if len(known) < MOST_BEFORE else ():
+        if maker not in known:
+            known[maker] = _times(store, maker, now, ahead, known)
+        if (times := known[maker]) is None:
+            return None
+        start = start.no_earlier(times.end)
+    if row["missing"] and (not awaited or len(own) >= MOST_MAKERS):
+        (stage,) = (of for of in ahead.jobs[row["job_id"]].stages if of.seq == row["stage"])
+        start = start.no_earlier(stage.made + Range(now, now, now))
+    if others := [maker for maker in awaited if maker["maker_job"] != row["job_id"]]:
         from d0ctl.store.views.job_files import eta_readers  # late: most jobs wait for no others
 
-        made = at(eta_readers.made(ahead, awaited, partial(_end_s, store, now)), now)
-        if made is None:
-            return None
-        start = start.no_earlier(made)
+        made = at(eta_readers.made(ahead, others, partial(_end_s, store, now)), now)
+        start = start.no_earlier(made or eta_readers.NEVER)
+    if start.known is None:
+        return None
     speed = speed if row["speed"] is None else row["speed"]
     return PackageTimes(start, start + whole.times(1.0 / speed))
 
@@ -266,29 +283,6 @@ def _end_s(store: Store, now: float, ahead: Horizon, package: int) -> Range | No
     """Return in how many seconds a package ends; None if unknown."""
     times = package_times(store, package, now=now, ahead=ahead)
     return None if times is None else at(times.end, -now)
-
-
-def _within_wall_time(row: Row, end: Range) -> PackageTimes:
-    """Return the end of a running package, which is no later than its wall time."""
-    if row["wall_time"] is None:
-        return PackageTimes(None, end)
-    limit = float(row["began"]) + float(row["wall_time"])
-    if end.middle <= limit:
-        return PackageTimes(None, Range(end.low, end.middle, min(end.high, limit)))
-    return PackageTimes(None, Range(limit, limit, limit), float(row["wall_time"]))
-
-
-def _end_of_running(row: Row, whole: Range, now: float) -> Range:
-    """Return when a package on a node ends, by its own progress report if it sends any."""
-    began = float(row["began"])
-    if row["eta"] is not None:
-        end = max(now, float(row["eta"]))
-        factor = doubt(began, end, now)
-        return Range(
-            min(now + (end - now) / factor, max(now, began + whole.low)), end,
-            max(now + (end - now) * factor, began + whole.high),
-        )  # fmt: skip
-    return (Range(began, began, began) + whole).at_least(now)
 
 
 def keep_first(store: Store, job: int, *, now: float) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from d0ctl.schedule.estimates import NOTHING, Range
-from d0ctl.schedule.horizon import Horizon, JobLeft
+from d0ctl.schedule.estimates import NOTHING, JobLeft, Range
+from d0ctl.schedule.horizon import Horizon
 from d0ctl.store.connection import Row
 from d0ctl.store.due_times import FreeCpus, doubt, in_order, left_s
 

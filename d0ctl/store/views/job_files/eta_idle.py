@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from d0ctl.schedule.horizon import Horizon, JobLeft
+from d0ctl.schedule.estimates import JobLeft
+from d0ctl.schedule.horizon import Horizon
 from d0ctl.store.connection import Row, Store, as_json
 
 

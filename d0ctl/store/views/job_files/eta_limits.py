@@ -6,7 +6,8 @@ from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
-from d0ctl.schedule.horizon import Horizon, JobLeft
+from d0ctl.schedule.estimates import JobLeft
+from d0ctl.schedule.horizon import Horizon
 from d0ctl.schedule.quota import Capacity, Limit, LimitedNode, Throttle
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import researcher_of

@@ -3,13 +3,13 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from msgspec.structs import replace
 
-from d0ctl.schedule.estimates import NOTHING, Range
-from d0ctl.schedule.horizon import Horizon, JobLeft
+from d0ctl.schedule.estimates import NOTHING, JobLeft, Range
+from d0ctl.schedule.horizon import Horizon
 from d0ctl.store.connection import Row
 
 End = Callable[[Horizon, int], Range | None]
@@ -19,7 +19,12 @@ NEVER = Range(math.inf, math.inf, math.inf)
 """Said of files of which nobody knows when they are made."""
 
 
-def within(found: Horizon, rows: Sequence[Row], end: End) -> Horizon:
+def within(
+    found: Horizon,
+    rows: Sequence[Row],
+    reads: Mapping[int, Mapping[int, Collection[int]]],
+    end: End,
+) -> Horizon:
     """Return what is left of jobs, with when packages end that wait for files of other jobs.
 
     Those that were submitted first come first, as the others may wait for their files.
@@ -40,6 +45,7 @@ def within(found: Horizon, rows: Sequence[Row], end: End) -> Horizon:
                 after[stage] = after[stage].no_earlier(ended)
         stages = [replace(of, after=after[of.seq]) if of.packages else of for of in left.stages]
         jobs[job] = replace(left, stages=stages, endless_makers=[*endless])
+        jobs[job] = of.in_order({job: reads.get(job, {})}).jobs[job]
     return of
 
 
@@ -49,8 +55,7 @@ def made(of: Horizon, rows: Iterable[Row], end: End) -> Range | None:
     for row in rows:
         if (seconds := _made(of, row, end)) is None:
             return None
-        later = Range(row["later_s"], row["later_s"], row["later_s"])
-        latest = latest.no_earlier(seconds + later)
+        latest = latest.no_earlier(seconds)
     return latest
 
 
