@@ -1,7 +1,10 @@
 """Packages without a node, whose inputs are only on a node that is down."""
 
+import time
+
 import pytest
 
+from d0ctl.daemon.steps.schedule import decide
 from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
@@ -130,3 +133,14 @@ def test_why_of_a_job_names_such_a_package_beside_unreachable_ones(
 
 def test_why_of_a_job_says_once_that_an_input_can_not_be_copied(site: Site, d0ctl: Type) -> None:
     assert d0ctl("why", "prod").stdout.count("can't be copied: node `far` is down") == 1
+
+
+def test_the_check_of_a_job_names_the_node_that_all_its_ready_packages_wait_for(
+    site: Site, d0ctl: Type
+) -> None:
+    with site.store.writing():
+        decide(site.store, now=time.time())
+
+    said = d0ctl("status", "prod", "-q").stdout
+
+    assert said.endswith("; some of its packages or inputs are on `far`, which is down\n")

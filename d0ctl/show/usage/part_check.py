@@ -79,11 +79,10 @@ def _why(alone: Production, name: str, now: float) -> str:
 
 
 def is_stuck(part: Awaited) -> bool:
-    """Return whether its packages only wait for files that are to be copied."""
+    """Return whether its packages are not launched, but could be if nodes had their inputs."""
     counts = part.counts
-    return bool(counts.get(Phase.ASSIGNED)) and not (
-        counts.get(Phase.READY) or by_status(counts)["launched"]
-    )
+    has_inputs = counts.get(Phase.ASSIGNED) or counts.get(Phase.READY)
+    return bool(has_inputs) and not by_status(counts)["launched"]
 
 
 class Silent(Struct, frozen=True):

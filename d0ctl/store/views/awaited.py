@@ -194,3 +194,8 @@ def _way_on(store: Store) -> str:
     if copied is None or not copied.is_there:
         return "d0ctl daemon start"
     return shlex.join(["d0ctl", "--home", str(copied.root), "status"])
+
+
+def some_can_start(store: Store, job: int) -> bool:
+    """Return whether a ready package of a job does not wait for nodes that are down."""
+    return store.value("some_can_start", job=job) is not None

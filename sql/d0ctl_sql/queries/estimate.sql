@@ -635,6 +635,10 @@ select distinct package.job_id, stage.seq, package.phase = 'waiting' as is_waiti
   join stage on stage.id = package.stage_id
  order by 1, 4;
 
+-- name: some_can_start
+-- Whether a ready package of a job does not wait for nodes that are down.
+select 1 from requirement where job_id = :job and ready > away limit 1;
+
 -- name: eta_package
 -- The run time of a package that has not ended on a standard node, and when it began to run; if it
 -- was suspended, so much later.

@@ -46,7 +46,9 @@ def run_on(selector: str) -> ExitCode:
             if wanted.names_jobs:
                 late = len(eta.stragglers(store, part.job.id, eta.MOST_MARKED, now=now))
             found = part_check.check(state, part, now)
-            away = nodes_down(store).get(part.job.id, ()) if part_check.is_stuck(part) else ()
+            can_start = awaited.some_can_start(store, part.job.id)
+            is_stuck = part_check.is_stuck(part) and not can_start
+            away = nodes_down(store).get(part.job.id, ()) if is_stuck else ()
             short = short_packages(store, part.job.id, MOST_READ) if name == part.job.name else ()
             emit(part_check.in_one_line(name, part, found, silent, late, away, suspended, short))
             code = max(code, found.code)
