@@ -184,6 +184,9 @@ def test_files_of_a_group_are_inputs_that_are_not_required_unless_it_says_so(lin
         ("{for: {p: {from: sim, by: 2}}, run: 'x {p:03}', inputs: '{p}'}",
          "`{p:03}` stands for several files, which only `run`, `check` and `inputs` take; a group "
          "has `{p.index}`, its number, `{p.count}`, `{p.first}` and `{p.last}`"),
+        ("{for: {p: {from: sim, by: 1}}, run: 'x {p} > {p.stem}.txt', inputs: '{p}'}",
+         "`{p}` stands for several files, so it has no `stem`; `{p.first.stem}` is that of the "
+         "first"),
         ("{for: {p: {from: sim, by: 2}}, run: [x, 'a{p}'], inputs: '{p}'}",
          "`{p}` must be an element of its own"),
         ("{for: {p: {from: sim, by: 2}}, early-start: yes, run: 'x {p}', inputs: '{p}'}",

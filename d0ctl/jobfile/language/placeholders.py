@@ -259,6 +259,12 @@ def _of_group(placeholder: Placeholder, index: int) -> Getter:
             placeholder.attributes[1:],
         )
     name = placeholder.name
+    if placeholder.attributes and placeholder.attributes[0] in PATH_PARTS:
+        first = placeholder._replace(attributes=("first", *placeholder.attributes))
+        raise ValueError(
+            f"`{{{name}}}` stands for several files, so it has no `{placeholder.attributes[0]}`; "
+            f"`{first.text}` is that of the first"
+        )
     raise ValueError(
         f"`{placeholder.text}` stands for several files, which only `run`, `check` and `inputs` "
         f"take; a group has `{{{name}.index}}`, its number, `{{{name}.count}}`, "
