@@ -173,6 +173,20 @@ def test_a_request_can_be_dropped_and_the_edit_undone(site: Site, d0ctl: Type) -
     assert read(site.store, *state) == without
 
 
+def test_no_edit_is_offered_as_the_undo_of_one_that_lets_a_node_take_packages(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("s", [line(package("a", memory=900 * 10**9))])))
+
+    asked = d0ctl("edit", "prod", "--dry-run")
+    answer = d0ctl("edit", "prod", "--memory", "1GB").stdout
+
+    assert (asked.exit_code, "no request is given" in asked.stdout) == (0, True)
+    assert "to undo" not in answer
+    assert "can't be undone: no node can take what they requested before" in answer
+    assert d0ctl("edit", "prod", "--memory", "900GB").exit_code == 4
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

@@ -35,6 +35,8 @@ class EditPlan(Plan):
     """How many packages are left alone because no node could take them, by reason."""
     previous: Mapping[str, set[Any]]
     """What the packages request now, of the requests that would change."""
+    was_unfit: bool
+    """Whether no node can take some of them as they are."""
 
 
 def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPlan:
@@ -47,7 +49,9 @@ def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPl
         raise _offering_retry(refusal, store, request, now) from None
     retry.keep_phases(split.selected, EDITABLE)
     previous = request.options.previous(split.selected)
-    reasons = without_node(split.selected, request.options.requirement, now)
+    was_unfit = bool(without_node(split.selected, {}, now))
+    has_values = bool(request.options.descriptions)  # a person may ask first, and then type them
+    reasons = without_node(split.selected, request.options.requirement, now) if has_values else {}
     retry.leave_out(split.selected, reasons)
     left = split_selected(split.selected, EDITABLE)
     refused = Counter(reasons.values())
@@ -56,7 +60,7 @@ def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPl
         raise Refused(f"`{request.target.brief}` can't be edited: {why}", hint="d0ctl node list")
     return EditPlan(
         request=request, packages=left.packages, refused=dict(refused),
-        previous=previous,
+        previous=previous, was_unfit=was_unfit,
         **left._replace(unchanged=split.unchanged)._asdict(),
     )  # fmt: skip
 
@@ -90,6 +94,9 @@ def _lasting(plan: EditPlan) -> Iterator[str]:
     """Say why no command undoes it."""
     if plan.request.options.environment:
         yield "can't be undone: the history keeps no values of variables"
+    if plan.was_unfit:
+        yield "can't be undone: no node can take what they requested before"
+        return
     for name, values in plan.previous.items():
         key = name.replace("_", "-")
         if len(values) > 1:
