@@ -220,6 +220,25 @@ def test_a_file_of_very_many_readers_names_a_few_and_counts_the_rest(
     assert "and it is read by 4 more packages: 4 waiting" in facts
 
 
+def test_packages_that_ended_without_a_file_are_not_said_to_have_read_it(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--yes")
+    site.finish("prod/2/1/1")
+
+    without = "1 package that would have read it has ended"
+    for name, fact in (
+        ("gen-1", "1 package that read it has ended"),  # by `prod/1/1/2`
+        ("gen-2", without),  # by `prod/1/2/2`, which is dropped
+        ("sim-2", without),  # by `prod/2/1/1`, which has succeeded
+    ):
+        said = [each for each in reported(d0ctl, f"prod:{name}")["facts"] if "ended" in each]
+        assert said == [fact]
+
+
 def test_the_explanations_of_a_file_are_printed_unchanged(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")

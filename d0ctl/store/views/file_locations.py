@@ -103,6 +103,8 @@ class ReaderView(Struct, frozen=True):
     dropped: int
     acquire: str
     locator: str | None
+    has_read: int
+    """1 if it has run with the file."""
 
 
 def find(store: Store, name: str, *, path: str | None = None, job: str | None = None

@@ -26,11 +26,12 @@ def reader_facts(store: Store, file: FileView, readers: Sequence[ReaderView]) ->
         facts.append(f"and it is read by {count(len(others), 'more package')}: {more}")
     if not readers:
         facts.append("no package reads it")
-    elif len(waiting_readers) < len(readers):
-        done = len(readers) - len(waiting_readers)
-        least = "at least " if len(readers) >= file_locations.MOST_READERS else ""
-        facts.append(f"{least}{count(done, 'package')} that read it "
-                     f"{'has' if done == 1 else 'have'} ended")  # fmt: skip
+    ended = Counter(bool(reader.has_read) for reader in readers if not is_open(reader))
+    least = "at least " if len(readers) >= file_locations.MOST_READERS else ""
+    for has_read, number in sorted(ended.items(), reverse=True):
+        facts.append(f"{least}{count(number, 'package')} that "
+                     f"{'read' if has_read else 'would have read'} it "
+                     f"{'has' if number == 1 else 'have'} ended")  # fmt: skip
     return facts
 
 
