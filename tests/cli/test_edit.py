@@ -182,6 +182,7 @@ def test_no_edit_is_offered_as_the_undo_of_one_that_lets_a_node_take_packages(
     answer = d0ctl("edit", "prod", "--memory", "1GB").stdout
 
     assert (asked.exit_code, "no request is given" in asked.stdout) == (0, True)
+    assert "can't be undone" not in asked.stdout
     assert "to undo" not in answer
     assert "can't be undone: no node can take what they requested before" in answer
     assert d0ctl("edit", "prod", "--memory", "900GB").exit_code == 4

@@ -49,8 +49,8 @@ def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPl
         raise _offering_retry(refusal, store, request, now) from None
     retry.keep_phases(split.selected, EDITABLE)
     previous = request.options.previous(split.selected)
-    was_unfit = bool(without_node(split.selected, {}, now))
     has_values = bool(request.options.descriptions)  # a person may ask first, and then type them
+    was_unfit = has_values and bool(without_node(split.selected, {}, now))
     reasons = without_node(split.selected, request.options.requirement, now) if has_values else {}
     retry.leave_out(split.selected, reasons)
     left = split_selected(split.selected, EDITABLE)
