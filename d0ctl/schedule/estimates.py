@@ -201,6 +201,17 @@ class JobLeft(Struct, frozen=True):
         return bool(self.begun.middle or any(of.packages for of in self.stages))
 
     @property
+    def waits_for_nodes(self) -> bool:
+        """Whether packages are left that are not on nodes: only these wait for other jobs."""
+        return any(of.packages for of in self.stages)
+
+    @property
+    def occupied(self) -> tuple[float, float]:
+        """Until when its packages on nodes keep CPUs, and how many standard ones on average."""
+        until = max((of.running for of in self.stages), default=0.0)
+        return (until, self.begun.middle / until) if 0.0 < until < math.inf else (0.0, 0.0)
+
+    @property
     def held(self) -> int:
         """How many packages are held, so that nobody knows when it ends."""
         return sum(stage.held for stage in self.stages)

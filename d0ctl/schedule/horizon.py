@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -27,7 +27,10 @@ class Horizon(Struct, frozen=True):
     """Jobs without their packages that do not start before a person acts, if they have any."""
 
     def before(self, job: int) -> float:
-        """Return the CPU seconds of the jobs that come before one."""
+        """Return the CPU seconds of the jobs that come before one, if it waits for them."""
+        job_left = self.jobs.get(job)
+        if job_left is None or not job_left.waits_for_nodes:
+            return 0.0
         return sum(other.work.middle for other in self._ahead(job))
 
     def _ahead(self, job: int) -> list[JobLeft]:
@@ -39,8 +42,7 @@ class Horizon(Struct, frozen=True):
         """Return a job whose packages of unknown run time take all CPUs before one can go on."""
         blind = [left for left in self._ahead(job) if left.unknown_packages]
         many = sum(left.unknown_packages for left in blind) >= self.capacity.cpus
-        waits = any(stage.packages for stage in self.jobs[job].stages)
-        return blind[0] if blind and many and waits else None
+        return blind[0] if blind and many and self.jobs[job].waits_for_nodes else None
 
     def _is_known(self, job: int, rank: float = 0.0) -> bool:
         """Return whether run times that matter for chains of a job of this length are known."""
@@ -84,7 +86,7 @@ class Horizon(Struct, frozen=True):
 
         A job takes at least as long as its longest chain on the fastest node. It also takes at
         least as long as all work up to it on all CPUs. By a list schedule it takes at most the sum
-        of both (Graham, 1969).
+        of both (Graham, 1969). If all its packages are on nodes, it ends with the last of them.
         """
         whole = self._busy(job, job_left, job_left.stages, job_left.longest_chain)
         soonest = (self._soonest(job_left, of) for of in job_left.stages)
@@ -150,8 +152,33 @@ class Horizon(Struct, frozen=True):
             return NOTHING
         low, high = total.low / total.middle, total.high / total.middle
         alone = chain / self.capacity.fastest
-        shared = self._wait(job, job_left) + self._needs(job_left, stages)
+        if not job_left.waits_for_nodes:
+            return total.around(alone)
+        shared = self._shared(job, job_left, stages)
         return Range(low * max(alone, shared), math.hypot(alone, shared), high * (alone + shared))
+
+    def _shared(self, job: int, job_left: JobLeft, stages: Iterable[StageLeft]) -> float:
+        """Return in how many seconds all work up to some stages is done on all CPUs.
+
+        Packages on nodes keep their CPUs, also those of jobs that come later or are halted.
+        """
+        stages = list(stages)
+        seconds = self._wait(job, job_left) + self._needs(job_left, stages)
+        work = self.before(job) + job_left.begun.middle + sum(of.work.middle for of in stages)
+        occupied = sorted(self._occupied(job))
+        since, power = 0.0, self.capacity.power - sum(part for _, part in occupied)
+        for until, part in occupied:
+            done = (until - since) * max(0.0, power)
+            if done >= work:
+                break
+            work, since, power = work - done, until, power + part
+        return max(seconds, since + work / power) if work else seconds
+
+    def _occupied(self, job: int) -> list[tuple[float, float]]:
+        """Return until when packages of jobs that do not come before one keep which power."""
+        later = dropwhile(lambda id: id != job, self.jobs)
+        ids = {*later, *(id for id, left in self.jobs.items() if left.is_halted)} - {job}
+        return [self.jobs[id].occupied for id in ids if self.jobs[id].begun.middle]
 
     def _wait(self, job: int, job_left: JobLeft) -> float:
         """Return for how many seconds jobs before one use the CPUs, or a limit that it shares."""
@@ -202,10 +229,10 @@ class Horizon(Struct, frozen=True):
         longer = [of for of in job_left.stages if of.seq != stage and of.rank > rank]
         own = [of for of in job_left.stages if of.seq == stage]
         wait = self._wait(job, job_left)
-        first = wait + self._needs(job_left, longer)
+        first = self._shared(job, job_left, longer)
         if before is not None:
             own = [replace(of, packages=min(of.packages, before)) for of in own]
-        last = wait + self._needs(job_left, [*longer, *own])
+        last = self._shared(job, job_left, [*longer, *own])
         first = first if before is None else last
         chain = max(0.0, job_left.longest_chain - rank) / self.capacity.fastest
         late = min(whole.high, chain + last)

@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 from msgspec.structs import replace
 
 from d0ctl.schedule.estimates import JobLeft, Range, StageLeft
@@ -32,6 +33,43 @@ def test_a_package_begins_after_those_that_are_ready_before_it() -> None:
     assert [start and start.middle for start in starts] == [0.0, 10.0, 30.0]
     unknown = of.start(1, 1, 4.0)
     assert unknown is not None and unknown.middle == 20.0
+
+
+def running(packages: int, seconds: float, **more: object) -> JobLeft:
+    """A job of which so many packages run, all for as long, and none waits."""
+    each = Range(seconds, seconds, seconds)
+    stage = StageLeft(1, 0, each, rank=seconds, running=seconds)
+    begun = each.times(packages)
+    return JobLeft("runs", [stage], begun, chain=seconds, is_on_nodes=True, **more)  # type: ignore[arg-type]
+
+
+SHORT = JobLeft("waits", [StageLeft(1, 20, Range(6.0, 6.0, 6.0), rank=6.0)], chain=6.0)
+
+
+def test_a_job_whose_packages_have_all_begun_ends_with_the_longest_and_waits_for_nobody() -> None:
+    of = Horizon(Capacity(4, 4.0, 1.0), {1: SHORT, 2: running(4, 48.0)}, next_free=48.0)
+
+    assert of.end(2) == Range(48.0, 48.0, 48.0)
+    assert (of.before(2), of.before(1)) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("keeps", "seconds", "ends"),
+    [(4, 48.0, 48.0 + 30.0), (1, 3600.0, 40.0), (2, 20.0, 40.0)],
+)
+@pytest.mark.parametrize("is_halted", [False, True])
+def test_a_job_does_its_work_on_cpus_that_others_do_not_keep(
+    keeps: int, seconds: float, ends: float, is_halted: bool
+) -> None:
+    short, long = (1, SHORT), (2, running(keeps, seconds, is_halted=is_halted))
+    free = seconds if keeps == 4 else 0.0
+    of = Horizon(Capacity(4, 4.0, 1.0), dict([long, short] if is_halted else [short, long]), free)
+
+    end, stage_end, last = of.end(1), of.stage_end(1, 1), of.start(1, 1, 6.0, 19)
+
+    assert end is not None and end == stage_end
+    assert end.low == ends and end.middle == pytest.approx(ends, rel=0.02)
+    assert last is not None and last.middle == pytest.approx(ends, abs=2.0)
 
 
 ONE = StageLeft(1, 1, Range(1.0, 2.0, 4.0), rank=2.0)
