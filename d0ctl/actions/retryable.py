@@ -1,7 +1,7 @@
 """Packages that would fail again or never start, and why."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -105,11 +105,36 @@ def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any], job: 
 
 
 def restoring(selected: Selection, target: Selector) -> str:
-    """Return the command that restores the dropped line of the selected packages."""
+    """Return how to restore the dropped line of the selected packages."""
+    line = "/".join(target.path.split("/")[:3])
     own = lifecycle.line_ids(selected)
-    found = [line for each in own for line in lines_to_restore(selected.store, each)]
-    paths = [line.path for line in found] or ["/".join(target.path.split("/")[:3])]
-    return restore_command(selected.store, dict.fromkeys(paths), own)
+    return how_to_restore(selected.store, own) or restore_command(selected.store, [line], own)
+
+
+def how_to_restore(store: Store, lines: Sequence[int]) -> str | None:
+    """Return how to restore dropped lines by their ids; None if nothing has to be restored for it.
+
+    It is a command, unless an update removed all lines that have to come back.
+    """
+    found = [line for each in lines for line in lines_to_restore(store, each)]
+    if paths := dict.fromkeys(line.path for line in found if not line.is_removed):
+        return restore_command(store, paths, lines)
+    if not found:
+        return None
+    removed = dict.fromkeys(line.path for line in found)
+    them = f"`{found[0].path}`" if len(removed) == 1 else "the lines"
+    update = undo.command("update", [found[0].path.partition("/")[0]])
+    return f"to restore it, put {them} back into the job file, then: {update}"
+
+
+def removed_lines(paths: Sequence[str]) -> Iterator[str]:
+    """Say that later stages do without lines to restore that the job file does not have."""
+    if paths:
+        is_one = len(paths) == 1
+        lines, them = (f"`{paths[0]}`", "it") if is_one else (f"{len(paths):,} lines", "them")
+        update = undo.command("update", [paths[0].partition("/")[0]])
+        yield (f"the job file does not have {lines}, so `from` leaves these files out: "
+               f"put {them} back there, then `{update}`")  # fmt: skip
 
 
 def restore_command(store: Store, paths: Iterable[str], lines: Iterable[int]) -> str:

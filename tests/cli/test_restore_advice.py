@@ -1,8 +1,12 @@
 """How people are led to the lines that they want to restore."""
 
+from pathlib import Path
+
+import pytest
+
 from tests.cli.conftest import Type
 from tests.cli.suggestions import suggested
-from tests.support.building import job, line, package, production
+from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
 
 
@@ -56,3 +60,60 @@ def test_restored_packages_that_would_run_out_of_memory_again_are_led_to_what_he
         f"1 of them {helps}",
     ]
     assert "d0ctl retry prod/1/2/1 --memory 700MB" in suggested(d0ctl, "why", "prod/1/2/1")
+
+
+SEEDS = """\
+job: q
+stages:
+  - name: gen
+    lines:
+      - for: {seed: [1, 2, 3]}
+        run: "./g {seed}"
+        outputs: "g-{seed}.txt"
+  - name: select
+    lines:
+      - for: {seed: [1, 2, 3]}
+        run: "true"
+        inputs: "g-{seed}.txt"
+        outputs: "s-{seed}.txt"
+  - lines:
+      - run: "cat {inputs} > all.txt"
+        inputs: {from: select}
+        outputs: all.txt
+"""
+
+
+@pytest.mark.parametrize("is_restored", [False, True])
+def test_a_line_that_an_update_removed_is_led_back_into_the_job_file(
+    site: Site, d0ctl: Type, tmp_path: Path, is_restored: bool
+) -> None:
+    path = tmp_path / "q.yaml"
+    path.write_text(SEEDS)
+    d0ctl("submit", str(path))
+    for name in ("1/1/1", "1/3/1", "2/1/1", "2/3/1"):
+        site.finish(f"q/{name}")
+    site.fail("q/1/2/1")
+    path.write_text(SEEDS.replace("[1, 2, 3]", "[1, 3]"))
+    d0ctl("update", "q")
+    site.finish("q/3/1/1")
+
+    plan = d0ctl("restore-line", "q/1/2", "--dry-run").stdout
+    retried = d0ctl("retry", "q/2/2/1").stderr.splitlines()
+    advised = suggested(d0ctl, "why", "q/1/2/1")
+
+    assert (
+        "the job file does not have `q/1/2`, so `from` leaves these files out: "
+        "put it back there, then `d0ctl update q`\n"
+    ) in plan
+    assert retried[1] == "to restore it, put `q/2/2` back into the job file, then: d0ctl update q"
+    assert "d0ctl update q" in advised
+    assert not any("restore-line" in command for command in advised)
+    if is_restored:
+        d0ctl("restore-line", "q/1/2", "--again")
+        d0ctl("restore-line", "q/2/2")
+    path.write_text(SEEDS)
+    d0ctl("update", "q", "--again")
+    assert site.phase("q/1/2/1") == "failed"
+    assert site.phase("q/3/1/1") == "waiting"
+    inputs = document(d0ctl("status", "q/3/1/1", "--json").stdout)["inputs"]
+    assert sorted(one["file"] for one in inputs) == ["s-1.txt", "s-2.txt", "s-3.txt"]

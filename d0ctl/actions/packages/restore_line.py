@@ -19,7 +19,7 @@ from d0ctl.actions.action import (
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.packages._ended_before import EndedBefore, ended_before
 from d0ctl.actions.packages._whole_lines import check_level
-from d0ctl.actions.retryable import restore_command
+from d0ctl.actions.retryable import how_to_restore, removed_lines
 from d0ctl.actions.selection import jobs_of, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
@@ -60,6 +60,7 @@ class RestoreLinePlan(Plan):
     """The ids of the lines that are named."""
     lines: tuple[str, ...] = ()
     """Selectors for exactly these lines."""
+    removed: tuple[str, ...]  # from the job file
     also: int
     """How many packages come back because their inputs do."""
     also_restored: tuple[Change, ...]
@@ -126,6 +127,7 @@ def _plan(
         request=request,
         selected=selected,
         requested=requested,
+        removed=restore_line.removed(selected),
         phases={p: n for p, n in phases.items() if p == Phase.DROPPED},
         packages=phases.get(Phase.DROPPED, 0),
         changes=tuple(row for row in back if row.path in own_paths)[:MOST_SHOWN],
@@ -162,12 +164,9 @@ def _not_restorable(
         return Refused(f"{what} dropped, so it can't be restored",
                        hint=retry if is_canceled else f"d0ctl status {quote(part)}")  # fmt: skip
     what = f"line `{target.brief}` was" if target.is_one else f"the lines `{target.brief}` were"
-    causes = [cause.path for line in lines for cause in restore_line.lines_to_restore(store, line)]
-    return Refused(
-        f"{what} dropped because of another line, and can only be restored with it",
-        hint=restore_command(store, dict.fromkeys(causes), lines) if causes
-        else f"`d0ctl history {target.job}` lists the dropped lines",
-    )  # fmt: skip
+    hint = how_to_restore(store, lines) or f"`d0ctl history {target.job}` lists the dropped lines"
+    return Refused(f"{what} dropped because of another line, and can only be restored with it",
+                   hint=hint)  # fmt: skip
 
 
 def _check_not_ending(selected: Selection, request: Request[RestoreLineOptions]) -> None:
@@ -267,6 +266,7 @@ def _lacking(plan: RestoreLinePlan) -> Iterator[str]:
         are = "is" if plan.lacking == 1 else "are"
         again = undo.command("update", [plan.request.target.parts[0].job], "--again")
         yield f"{ran} these files were added {are} out of date again: `{again}`"
+    yield from removed_lines(plan.removed)
 
 
 def _changed(plan: RestoreLinePlan) -> Iterator[str]:

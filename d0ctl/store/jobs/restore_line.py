@@ -36,6 +36,11 @@ class RestorableLine(NamedTuple):
     named: int
     path: str
 
+    @property
+    def is_removed(self) -> bool:
+        """Whether its job file no longer has it."""
+        return self.named == left_out.REMOVED
+
 
 def lines_to_restore(store: Store, line: int) -> list[RestorableLine]:
     """Return the lines to restore for a dropped line: itself, or those because of which it was
@@ -43,6 +48,12 @@ def lines_to_restore(store: Store, line: int) -> list[RestorableLine]:
     """
     return [RestorableLine(row["id"], row["named"], f"{row['job']}/{row['stage']}/{row['line']}")
             for row in store.rows("lines_to_restore", line=line)]  # fmt: skip
+
+
+def removed(selected: Selection) -> tuple[str, ...]:
+    """Return the paths of the selected dropped lines that are no longer in their job file."""
+    rows = selected.rows("removed_of_selected")
+    return tuple(f"{row['job']}/{row['stage']}/{row['line']}" for row in rows)
 
 
 def regaining_inputs(selected: Selection) -> list[Row]:

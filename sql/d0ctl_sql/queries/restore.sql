@@ -9,6 +9,15 @@ delete from selected_package
           from package join line on line.id = package.line_id
          where package.id = selected_package.package_id);
 
+-- name: removed_of_selected
+-- The lines of selected packages that were dropped because the job file no longer has them.
+select place.job, place.stage, place.line
+  from selected_package
+  join package on package.id = selected_package.package_id and package.seq = 1
+  join line on line.id = package.line_id and line.named = 2 and line.dropped is not null
+  join package_path as place on place.package_id = package.id
+ order by package.id;
+
 -- name: leave_without_inputs
 -- Remove packages that would still lack a dropped file if the selected ones were back.
 delete from selected_package

@@ -59,9 +59,14 @@ def add_restoring(store: Store, explanation: Explanation, line_id: int, now: flo
 def add(
     store: Store, explanation: Explanation, line_id: int, path: str, named: int, now: float
 ) -> None:
-    """Add the command that restores a line; if it is refused, why, and what to do first."""
+    """Add the command that restores a line; if another is needed, why, and what to do first."""
     if named == REMOVED:
         explanation.facts.append("`update` removed the line: the job file does not have it")
+        explanation.facts.append(f"to restore `{path}`, put it back there")
+        command = shlex.join(["d0ctl", "update", path.partition("/")[0]])
+        if command not in explanation.commands:
+            explanation.commands.append(command)
+        return
     reader = restore_line.line_launched_without(store, line_id)
     if reader is None:
         explanation.commands.append(f"d0ctl restore-line {path}")
