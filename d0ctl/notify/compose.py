@@ -8,6 +8,9 @@ from email.policy import SMTP
 from email.utils import formatdate
 from typing import Any
 
+from msgspec.structs import replace
+
+from d0ctl.jobfile.spec import MailMode
 from d0ctl.notify.routes import COMMAND, HOUR_S, Routes
 from d0ctl.show.job_end import Ending, ending
 from d0ctl.show.notifications import mail
@@ -15,25 +18,30 @@ from d0ctl.show.notifications.mail import line
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
-from d0ctl.store.nodes.site import site_name
+from d0ctl.store.nodes.site import setting, site_name
 from d0ctl.units import iso
 
 
 def write(store: Store, said: Mapping[str, Any], recipient: str, *, now: float) -> None:
     """Write all notices for a recipient into one message, unless their rate is exceeded.
 
-    Notices of removed jobs, and of jobs that move again, are dropped.
+    Notices of the ends of removed jobs, and of jobs that move again, are dropped. So are those of
+    failures, for people who want only mails that need a person, if none of them needs one any more.
     """
     if recipient == COMMAND:
-        _events(store, now)
+        _events(store, said, now)
     elif not mail_queue.wait_for_rate(
         store, recipient, Routes(said).person(recipient).rate, HOUR_S, now=now
     ):
         _mail(store, said, recipient, now)
 
 
-def _notices(store: Store, recipient: str) -> tuple[list[Notice], dict[int, Ending]]:
-    found = mail_queue.notices(store, recipient)
+def _notices(
+    store: Store, said: Mapping[str, Any], recipient: str
+) -> tuple[list[Notice], dict[int, Ending]]:
+    routes = Routes(said, setting(store, "researchers") or {})
+    current = [_as_of_now(store, routes, row) for row in mail_queue.notices(store, recipient)]
+    found = [notice for notice in current if notice is not None]
     known = {
         notice.subject_id: ending(store, notice.subject_id)
         for notice in found
@@ -44,9 +52,27 @@ def _notices(store: Store, recipient: str) -> tuple[list[Notice], dict[int, Endi
     return sorted(left, key=mail.weight), endings
 
 
+def _as_of_now(store: Store, routes: Routes, notice: Notice) -> Notice | None:
+    """Return a notice of failures with how many packages are still failed or held.
+
+    A bad node's packages, for example, are retried after it is drained. Other notices are
+    returned unchanged.
+    """
+    row = mail_queue.failures_now(store, notice) if notice.kind == "failures" else None
+    if row is None:
+        return notice
+    current = replace(notice, failed=row["failed"], held=row["held"])
+    if current.needs_a_person or not notice.needs_a_person or mail.why_stopped(notice):
+        return current
+    people = routes.of_failure(notice.reason, None, row["originator"], row["mail"])
+    modes = {person.address: person.mode for person in people}
+    mode = modes.get(notice.recipient, routes.person(notice.recipient).mode)
+    return None if mode == MailMode.WHEN_NEEDED else current
+
+
 def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> None:
 
-    notices, endings = _notices(store, recipient)
+    notices, endings = _notices(store, said, recipient)
     mail_queue.settle(store, recipient)
     if not notices:
         return
@@ -57,8 +83,8 @@ def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> 
     mail_queue.post(store, recipient, message_id, title, message.decode("ascii"), now=now)
 
 
-def _events(store: Store, now: float) -> None:
-    notices, endings = _notices(store, COMMAND)
+def _events(store: Store, said: Mapping[str, Any], now: float) -> None:
+    notices, endings = _notices(store, said, COMMAND)
     mail_queue.settle(store, COMMAND)
     for notice in notices:
         title = mail.line(mail.headline(notice, endings))

@@ -141,7 +141,7 @@ def test_no_mail_reports_the_end_of_a_job_that_moves_again(
     NotificationSender(home, is_command=False, clock=Clock(NOW + 7200)).round(site.store)
 
     assert [title.split(",")[0] for _, title in post.titles()] == [
-        "prod: failed", "prod: 1 package failed (exit-code)",
+        "prod: failed", "prod: 1 failure",
     ]  # fmt: skip
 
 

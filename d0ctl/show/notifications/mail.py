@@ -157,21 +157,21 @@ def _part(notice: Notice, endings: Endings) -> Iterator[str]:
 def _about_failures(notice: Notice) -> Iterator[str]:
     again = notice.count - notice.failed - notice.held
     parts = [(notice.failed, "failed, not tried again"), (notice.held, "held by the policy"),
-             (again, "tried again by the policy")]  # fmt: skip
+             (again, "tried again")]  # fmt: skip
     counts = ", ".join(f"{number:,} {text}" for number, text in parts if number)
     span = when(notice.first)
     if notice.last - notice.first >= 1:
         span = f"{span} to {when(notice.last)}"
     yield f"  {count(notice.count, 'failure')}: {counts}"
     yield f"  {span}"
-    if stopped := _stopped(notice):
+    if stopped := why_stopped(notice):
         yield f"  the job is held by `max-alike-failures`: {stopped}"
     for sample in notice.samples:
         yield from _sample(sample)
     yield from _commands_for_failures(notice)
 
 
-def _stopped(notice: Notice) -> str | None:
+def why_stopped(notice: Notice) -> str | None:
     """Return why d0ctl held the job, if it did."""
     return next((sample["stopped"] for sample in notice.samples if "stopped" in sample), None)
 
@@ -193,7 +193,7 @@ def _commands_for_failures(notice: Notice) -> Iterator[str]:
     yield f"  d0ctl report failures {notice.subject}"
     if notice.failed:
         yield f"  d0ctl retry '{notice.subject}:failed'"
-    if _stopped(notice):
+    if why_stopped(notice):
         yield f"  d0ctl release {notice.subject}"
     if notice.held:
         yield f"  d0ctl release '{notice.subject}:held'"

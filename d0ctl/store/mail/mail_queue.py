@@ -110,6 +110,13 @@ def notices(store: Store, recipient: str) -> list[Notice]:
     return [_notice(row) for row in store.rows("notices_of", recipient=recipient)]
 
 
+def failures_now(store: Store, notice: Notice) -> Row | None:
+    """Return how many packages of a notice are still failed or held; None if the job is gone."""
+    return store.row("failures_now", job=notice.subject_id, reason=notice.reason,
+                     first=notice.first, last=notice.last, failed=notice.failed,
+                     held=notice.held)  # fmt: skip
+
+
 def _notice(row: Row) -> Notice:
     return Notice(
         row["recipient"], row["kind"], row["subject_id"], row["subject"], row["first"],

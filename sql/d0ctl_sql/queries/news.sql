@@ -47,6 +47,28 @@ select package.job_id, job.name, job.originator, job.mail,
  group by package.job_id, reason, cluster.id
  order by package.job_id, reason;
 
+-- name: failures_now
+-- Of failures of a job for a reason between two times, how many packages are still failed, and how
+-- many the policy still holds, up to the numbers that were reported; nothing if the job is gone.
+select job.originator, job.mail,
+       (select count(*) from (
+            select 1
+              from package indexed by package_in_phase
+              join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+             where package.job_id = :job and package.phase = 'failed'
+               and coalesce(attempt.reason, 'unknown') = :reason
+               and coalesce(attempt.ended, :first) between :first and :last
+             limit :failed)) as failed,
+       (select count(*) from (
+            select 1
+              from package indexed by package_in_phase
+              join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+             where package.job_id = :job and package.phase = 'held' and package.actor = 'policy'
+               and coalesce(attempt.reason, 'unknown') = :reason
+               and coalesce(attempt.ended, :first) between :first and :last
+             limit :held)) as held
+  from job where job.id = :job;
+
 -- name: new_given_up
 -- Nodes that are down and whose attempts were lost between two events because of that.
 select node.id, node.name, cluster.name as cluster, count(*) as count, max(event.at) as at
