@@ -118,7 +118,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
 
 
 def _add_needed_files(store: Store, row: Node, explanation: Explanation) -> None:
-    """Say which files that only it has packages can't get while it is off."""
+    """Say which files only it has, and that packages wait for them while it is off."""
     from d0ctl.store.clusters import only_copies  # late: most nodes are up
 
     if needed := only_copies.needed(store, row):

@@ -17,7 +17,7 @@ MOST_NAMED = 3
 
 
 def add(subject: Subject) -> int:
-    """Add its inputs that only nodes have that are down; return their number."""
+    """Add its inputs of which only nodes that are down have copies; return their number."""
     files, number = dependencies.inputs_away(subject.store, subject.package.id, MOST)
     subject.explanation.facts += facts_about(files, number)
     advise(subject, files)
@@ -99,4 +99,5 @@ def facts_about(files: Sequence[Transfer], number: int) -> Iterator[str]:
 
 
 def is_away(file: Transfer) -> bool:
+    """Return whether an input can't be copied now, as the node that has it is down."""
     return file.source_state == "down"
