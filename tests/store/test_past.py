@@ -10,10 +10,10 @@ from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.connection import Store
 from d0ctl.store.history import past_state
-from d0ctl.store.nodes import contact, registry
+from d0ctl.store.nodes import contact, placement, registry
 from d0ctl.store.opening import open_store
 from d0ctl.store.views import activity, one_package, outline
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.rows import change
 from tests.support.site import Site
 
@@ -241,3 +241,24 @@ def test_a_node_that_was_down_is_down_and_others_are_not_known(site: Site) -> No
             states.append((row.state, row.last_error))
 
     assert states == [("unknown", None), ("down", "no route to host"), ("unknown", None)]
+
+
+def test_a_job_that_has_continued_since_had_ended(site: Site) -> None:
+    site.submit(job(("a", [line(package("made")), line(package("other"))]), name="maker"))
+    site.submit(job(("a", [line(package("read", needs=["maker:made"]))]), name="reader"))
+    site.finish("maker/1/2/1")
+    site.fail("maker/1/1/1")
+    at = time.time() + 1
+    with site.store.writing():
+        placement.end_jobs(site.store, now=at)
+    apply(site.store, request("retry", parse("maker")), actor="me", note=None, now=at + 10)
+
+    with as_of(site, at + 5) as store:
+        then = outline.jobs(store, outline.job_ids(store)).values()
+        assert [(job.name, job.status, job.blocked, job.ended is None) for job in then] == [
+            ("reader", "failed", True, False), ("maker", "failed", False, False),
+        ]  # fmt: skip
+    with as_of(site, at + 15) as store:
+        assert [job.ended for job in outline.jobs(store, outline.job_ids(store)).values()] == [
+            None, None,
+        ]  # fmt: skip

@@ -8,6 +8,7 @@ not known.
 
 import re
 
+from d0ctl.store import stage_order
 from d0ctl.store.connection import Store
 from d0ctl.store.views.activity import last_event_by
 
@@ -24,3 +25,16 @@ def enter(store: Store, at: float) -> None:
             store.connection.execute(re.sub("(?i)^create index ", "create index temp.", row["sql"]))
         for row in store.rows("views_of_schema"):
             store.connection.execute(re.sub("(?i)^create view", "create temp view", row["sql"]))
+        _end_jobs(store)
+
+
+def _end_jobs(store: Store) -> None:
+    """End the jobs that could not move at that moment, and have continued since.
+
+    The end of a job may be that of others, which wait for its files.
+    """
+    still = {row["id"] for row in store.rows("still_jobs")}
+    while ended := {job for job in still if not stage_order.goes_on(store, job)}:
+        for job in ended:
+            store.change("end_job_of_past", job=job)
+        still -= ended

@@ -136,6 +136,13 @@ create temp table outdated_package as select * from main.outdated_package where 
 create temp table action as
 select * from main.action where at <= (select at from moment);
 
+-- name: end_job_of_past
+-- A job that could not move at the moment had ended with the last change of its packages.
+update job
+   set ended = (select min(coalesce(max(package.changed), job.submitted), moment.at)
+                  from moment left join package on package.job_id = job.id)
+ where id = :job;
+
 -- name: first_of_last_attempts
 -- The id of the first of the last attempts; a restore leaves a large gap in the ids.
 select coalesce(min(id), 0) from (select id from attempt where id > 0 order by id desc limit :limit);
