@@ -56,6 +56,7 @@ def judge(store: Store, ends: Sequence[End], *, now: float) -> Verdicts:
     """Decide what follows each end, by the policy of its package."""
     with_results = _packages_with_results(store, ends)
     failed_ends = _failures(store, ends)
+    copies.spare_delivered(store, now=now)
     answers = failures.answer(store, failed_ends, now=now)
     reasons = {failure.attempt: failure.reason for failure in failed_ends}
     return Verdicts(reasons, answers, with_results)

@@ -41,7 +41,16 @@ def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None
     """Record copies, by (file, cluster), as certainly gone."""
     store.empty("lost_copy")
     store.change_many("lose_copy", copies)
+    spare_delivered(store, now=now)
     remake(store, now=now)
+
+
+def spare_delivered(store: Store, *, now: float) -> None:
+    """Let files whose other copies are lost have the one in results/, if they were delivered."""
+    if store.row("some_lost"):
+        results = f"{store.home.results}/"
+        if store.change("spare_delivered", results=results, now=now):
+            store.change("delivered_are_there", results=results, now=now)
 
 
 def outdate(store: Store, copies: Sequence[tuple[int, int]]) -> None:
@@ -58,6 +67,7 @@ def lose_all_of_node(store: Store, *, cluster: int, node: int, now: float) -> No
     store.empty("lost_copy")
     store.change("forget_node_copies", cluster=cluster, node=node)
     store.change("forget_node_transfers", cluster=cluster, node=node)
+    spare_delivered(store, now=now)
     remake(store, now=now)
 
 
@@ -79,6 +89,7 @@ def lose_missing(store: Store, *, node: int, since: float, now: float) -> None:
     store.empty("lost_copy")
     store.change("lose_missing_copies", node=node, since=since)
     store.change("trust_cache", node=node)
+    spare_delivered(store, now=now)
     remake(store, now=now)
 
 

@@ -204,13 +204,13 @@ def _remove(store: Store, cause: Cause, now: float) -> list[str]:
     store.change("purge_copies")
     here = [row["path"] for row in store.rows("unneeded_here", cache=cache)]
     store.change("forget_unneeded", cache=cache)
-    store.change("keep_results", results=f"{store.home.results}/", now=now)
     _end(store, cause, now)
     return here
 
 
 def _end(store: Store, cause: Cause, now: float) -> None:
     """Record that unneeded files are gone whose last copy was removed, and why."""
+    store.change("keep_results", results=f"{store.home.results}/", now=now)
     store.change("end_unneeded", why=cause.why, node=cause.node, now=now)
 
 

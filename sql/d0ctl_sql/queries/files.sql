@@ -9,6 +9,35 @@ select gone.column1, gone.column2
 -- 1 if any copy is recorded as lost.
 select 1 from lost_copy limit 1;
 
+-- name: spare_delivered
+-- Of lost files that were delivered, the copy in results/ is left, unless it is the lost one.
+insert or replace into location (file_id, cluster_id, path, made)
+select distinct file.id, 1, :results || job.name || '/' || file.name, :now
+  from lost_copy
+  join file on file.id = lost_copy.file_id and file.result = 1 and file.present = 1
+  join job on job.id = file.job_id
+  join package as maker on maker.id = file.package_id and maker.phase in ('done', 'transferring')
+ where not exists (select 1 from transfer
+                    where transfer.file_id = file.id and transfer.cluster_id = 1
+                      and transfer.result = 1)
+   and not exists (select 1 from location as other
+                    where other.file_id = file.id
+                      and (other.path = :results || job.name || '/' || file.name
+                           or not exists (select 1 from lost_copy as too
+                                           where too.file_id = other.file_id
+                                             and too.cluster_id = other.cluster_id)));
+
+-- name: delivered_are_there
+-- The copies in results/ just found are not lost: another one on this machine was.
+delete from lost_copy
+ where cluster_id = 1
+   and exists (select 1
+                 from file
+                 join job on job.id = file.job_id
+                 join location on location.file_id = file.id and location.cluster_id = 1
+                where file.id = lost_copy.file_id and location.made = :now
+                  and location.path = :results || job.name || '/' || file.name);
+
 -- name: forget_copies
 -- Delete the locations of lost copies.
 delete from location

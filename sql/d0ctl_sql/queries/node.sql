@@ -124,8 +124,8 @@ select file_id, cluster_id from location
 
 -- name: files_only_on_nodes
 -- Number and size of the files that packages have made and of which these nodes have a copy, but none
--- of the other clusters, and how many packages would run again without it, by requirement: makers of
--- those that are still needed, and of their inputs that were removed.
+-- of the other clusters nor results/, and how many packages would run again without it, by requirement:
+-- makers of those that are still needed, and of their inputs that were removed.
 with recursive only_there (file_id, package_id, size) as materialized (
     select file.id, file.package_id, file.size
       from location
@@ -134,7 +134,14 @@ with recursive only_there (file_id, package_id, size) as materialized (
      where location.node_id in (select value from json_each(:nodes))
        and not exists (select 1 from location as other
                         where other.file_id = location.file_id
-                          and other.cluster_id in (select value from json_each(:others)))),
+                          and other.cluster_id in (select value from json_each(:others)))
+       and (file.result = 0
+            or exists (select 1 from transfer
+                        where transfer.file_id = file.id and transfer.cluster_id = 1
+                          and transfer.result = 1)
+            or not exists (select 1 from package
+                            where package.id = file.package_id
+                              and package.phase in ('done', 'transferring')))),
 maker (package_id) as (
     select package.id
       from only_there

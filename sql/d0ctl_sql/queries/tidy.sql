@@ -179,7 +179,9 @@ select location.file_id, location.cluster_id, job.name || ':' || file.name as na
        coalesce(file.size, 0) as size,
        exists (select 1 from location as other
                 where other.file_id = file.id and other.cluster_id <> location.cluster_id)
-           as is_elsewhere,
+           or (file.result = 1 and exists (select 1 from package
+                                            where package.id = file.package_id
+                                              and package.phase = 'done')) as is_elsewhere,
        file.package_id is null as is_outside,
        iif(file.package_id is null, 0,
            coalesce((select attempt.ended - attempt.started
