@@ -36,10 +36,13 @@ def document(site: Site) -> dict[str, Any]:
 
 
 def _clusters(site: Site) -> dict[str, Any]:
-    """Return all clusters if one has keys, as the file must then list those of all nodes."""
+    """Return the clusters of researchers, and all if one has keys, as the file must list these."""
     found = {cluster.name: _cluster(cluster) for cluster in site.clusters}
-    used = [node.cluster for node in site.nodes if found and node.cluster is not None]
-    return {**found, **{name: {} for name in used if name not in found}}
+    researchers = site.settings.get("researchers", {}).values()
+    named = [name for entry in researchers for name in entry.get("clusters", ())]
+    if found or named:
+        named += [node.cluster for node in site.nodes if node.cluster is not None]
+    return {**found, **{name: {} for name in named if name not in found}}
 
 
 def _cluster(cluster: ClusterEntry) -> dict[str, Any]:

@@ -81,6 +81,18 @@ def test_this_machine_may_be_private_too_and_the_site_as_shown_is_a_site_file(
     assert (again.exit_code, again.stderr) == (0, ""), again.stderr
 
 
+def test_the_site_as_shown_lists_a_cluster_of_a_researcher_that_is_open_now(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    apply(d0ctl, tmp_path)
+    assert d0ctl("cluster", "set", "lab", "private=no").exit_code == 0
+
+    (tmp_path / "shown.yaml").write_text(d0ctl("site", "show").stdout)
+    again = d0ctl("site", "diff", str(tmp_path / "shown.yaml"))
+
+    assert (again.exit_code, "matches the file" in again.stdout) == (0, True), again.stderr
+
+
 def test_a_cluster_that_is_private_to_no_one_takes_no_package(
     d0ctl: Type, site: Site, tmp_path: Path
 ) -> None:
