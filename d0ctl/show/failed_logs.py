@@ -85,9 +85,10 @@ def draw(sheet: Sheet, logs: Logs, selector: str, failed: int, now: float) -> No
     if (read := sum(map(number_of, logs.values()))) < failed:
         sheet.add()
         sheet.say(f"these are the latest {count(read)} of {count(failed, 'failed package')}")
-    first = next(iter(logs.values()))[0].failure.path
+    log = next(iter(logs.values()))[0]
+    path = log.failure.path
     sheet.add()
-    sheet.commands([f"d0ctl logs {first}", f"d0ctl why {first}"])
+    sheet.commands([*[f"d0ctl logs {path}"] * (not log.trouble), f"d0ctl why {path}"])
 
 
 def _log(sheet: Sheet, log: FailedLog, now: float) -> None:

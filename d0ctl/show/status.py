@@ -79,18 +79,19 @@ def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
     from d0ctl.show import card_contents
     from d0ctl.show.cards import binary, package
     from d0ctl.show.cards.file_lists import SCREEN
+    from d0ctl.show.why.common import log_commands
 
     if wanted.level == "binary":
         view = browse.package(store, wanted)
         binary_card = card_contents.binary(store, view, wanted.binary.first, now)
         binary.draw(page, binary_card, now, SCREEN)
-        _next(page, f"d0ctl why {binary_card.path}", f"d0ctl logs {binary_card.path}",
-              f"d0ctl status {binary_card.package.path}")  # fmt: skip
+        logs = log_commands(store, binary_card.path, binary_card.tries)
+        _next(page, f"d0ctl why {binary_card.path}", *logs, f"d0ctl status {view.path}")
         return
     card = card_contents.package(store, browse.package(store, wanted), now)
     package.draw(page, card, now, limits=SCREEN)
     path = card.view.path
-    _next(page, *[f"d0ctl logs {path}"] * bool(card.attempts), f"d0ctl history {path}")
+    _next(page, *log_commands(store, path, card.attempts), f"d0ctl history {path}")
 
 
 def draw_part(

@@ -11,6 +11,7 @@ from d0ctl.show.drawing.remark_texts import drain_note, remark, until
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import room_of
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.views.shapes import FailureView, JobSummary, PackageRow
 from d0ctl.units import count, duration, listed, moment, size
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from d0ctl.store.views.activity import NodeUse
     from d0ctl.store.views.job_files.eta import Straggler
     from d0ctl.store.views.left_out import Shortfall
+    from d0ctl.store.views.shapes.of_package import AttemptView
 
 MOST = 5
 """How many files, nodes or packages an explanation names; the rest is counted."""
@@ -277,3 +279,19 @@ def gone_for_good(node: str, *, is_used: bool = False) -> str:
     if is_used:
         return f"d0ctl node remove {node} --lost   # if it is gone for good: they may run elsewhere"
     return f"d0ctl node remove {node}   # if it is gone for good: its files are made again"
+
+
+def unreadable_log(store: Store, node: str) -> str | None:
+    """Say why logs on a node can't be read: it was removed, or is down; None if they can."""
+    row = registry.find(store, node)
+    if row is None:
+        return f"its log can't be read: node `{node}` was removed"
+    if row.state == "down" and any_driver(store):
+        return f"its log can't be read while `{node}` is down"
+    return None
+
+
+def log_commands(store: Store, path: str, tries: "Sequence[AttemptView]") -> list[str]:
+    """Return what shows the last log of a package or binary; nothing if it can't be read."""
+    is_readable = tries and not unreadable_log(store, tries[-1].node_name)
+    return [f"d0ctl logs {path}"] if is_readable else []

@@ -8,7 +8,7 @@ from msgspec.structs import asdict, replace
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.forecast import eta
-from d0ctl.show.why.common import Explanation, runs_with
+from d0ctl.show.why.common import Explanation, log_commands, runs_with
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import PackageRequest
@@ -161,9 +161,10 @@ def binary(store: Store, view: PackageView, number: int, now: float) -> Explanat
     whole = package(store, view, now)
     name = f"binary {number} ({binary.name}) of `{view.path}`"
     answer = f"{name} {_outcome(binary, view, now)}"
+    logs = log_commands(store, f"{view.path}/{number}", one_package.attempts(store, view.id))
     return replace(whole, path=f"{view.path}/{number}", answer=answer,
                    facts=[whole.answer, *whole.facts],
-                   commands=[*whole.commands, f"d0ctl logs {view.path}/{number}"])  # fmt: skip
+                   commands=[*whole.commands, *logs])  # fmt: skip
 
 
 def _outcome(binary: BinaryView, package: PackageView, now: float) -> str:

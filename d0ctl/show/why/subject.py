@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from d0ctl.model import Phase
-from d0ctl.show.why.common import Explanation, kept_back, line_name
+from d0ctl.show.why.common import Explanation, kept_back, line_name, unreadable_log
 from d0ctl.show.why.stopped_job import RETRY_RELEASES
 from d0ctl.store.connection import Store
 from d0ctl.store.views import one_package
 from d0ctl.store.views.shapes import JobSummary
-from d0ctl.store.views.shapes.of_package import EventView, PackageView
+from d0ctl.store.views.shapes.of_package import AttemptView, EventView, PackageView
 from d0ctl.units import moment
 
 
@@ -68,6 +68,14 @@ def job_hold(subject: Subject) -> None:
     if why := kept_back(subject.job, subject.now):
         subject.fact(why[0])
         continue_job(subject, why[1])
+
+
+def suggest_log(subject: Subject, last: AttemptView) -> None:
+    """Suggest to look at the log of its last attempt; say so if the node that has it is away."""
+    if why := unreadable_log(subject.store, last.node_name):
+        subject.fact(why)
+    else:
+        subject.command(f"d0ctl logs {subject.package.path}")
 
 
 def continue_job(subject: Subject, usual: str) -> None:

@@ -11,7 +11,7 @@ from d0ctl.show.why.advice import advice, is_redefined, renewed_inputs
 from d0ctl.show.why.common import MOST
 from d0ctl.show.why.phases import dropped_line, recovery, waiting
 from d0ctl.show.why.phases.leftovers import NO_MAKER
-from d0ctl.show.why.subject import Subject
+from d0ctl.show.why.subject import Subject, suggest_log
 from d0ctl.store.jobs import accept
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import default
@@ -64,7 +64,7 @@ def failed(subject: Subject) -> None:
     if last:
         explanation.facts += recovery.found_inputs(subject.store, package)
         _renewed_inputs(subject, last)
-        subject.command(f"d0ctl logs {package.path}")
+        suggest_log(subject, last)
     advice(subject.store, package, last).add_to(explanation, package.path)
     if package.line_dropped is None and dropped_line.is_of_use(subject.store, package.path):
         line = package.path.rpartition("/")[0]
@@ -184,7 +184,7 @@ def canceled(subject: Subject) -> None:
         subject.explanation.answer = f"{subject.name} failed: {why}"
         _last_attempt(subject, tries[-1])
         subject.fact(f"it {ended}")
-        subject.command(f"d0ctl logs {package.path}")
+        suggest_log(subject, tries[-1])
     elif package.phase == "dropped" and package.note not in (
         Remark.REPACKAGED,
         Remark.OUTDATED_MERGE,

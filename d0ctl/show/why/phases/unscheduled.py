@@ -6,7 +6,7 @@ from d0ctl.show.why.common import MOST, kept_back, speed
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
 from d0ctl.show.why.phases.node_pauses import has_room
-from d0ctl.show.why.subject import Subject, continue_job, job_hold
+from d0ctl.show.why.subject import Subject, continue_job, job_hold, suggest_log
 from d0ctl.store.files import links
 from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes.holder import drives
@@ -39,7 +39,7 @@ def _failed_before(subject: Subject) -> None:
     why = ": ".join(word for word in (last.reason, last.message) if word)
     when = moment(last.ended, subject.now)
     subject.fact(f"its last attempt failed on `{last.node_name}`, {when}: {why}")
-    subject.command(f"d0ctl logs {subject.package.path}")
+    suggest_log(subject, last)
 
 
 def _remade(subject: Subject) -> bool:
@@ -109,7 +109,7 @@ def held(subject: Subject) -> None:
         if tries and tries[-1].reason in DETERMINISTIC:
             subject.fact("released as it is, it would most likely fail again")
         if tries:
-            subject.command(f"d0ctl logs {package.path}")
+            suggest_log(subject, tries[-1])
         subject.command(f"d0ctl policy show {package.path}")
     job_hold(subject)
 
