@@ -246,6 +246,15 @@ def drop_with_lines(selected: Selection, *, actor: str | None, note: str | None,
         drop(selected, actor=actor, note=note, now=now)
 
 
+def drop_without_inputs(selected: Selection, *, actor: str | None, note: str | None,
+                        now: float) -> None:  # fmt: skip
+    """Drop selected packages that have not begun and need dropped files, and what needs theirs."""
+    selected.change("keep_without_inputs")
+    if selected.count():
+        choose_without_inputs(selected)
+        drop(selected, actor=actor, note=note, now=now)
+
+
 def reopen_readers(store: Store) -> None:
     """Let jobs go on that wait for files of jobs that go on, and jobs that wait for theirs."""
     while rows := store.rows("resumed_jobs"):

@@ -101,6 +101,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ("added", found.added),
         ("restored, in the job file again", found.restored.values()),
         ("removed, no longer in the job file", found.removed),
+        ("dropped, because their inputs are", found.without),
         ("changed, with the new definition from now on", rewritten),
         ("to run again", [found.outdated[key] for key in found.outdated if key in asked]),
         ("to run again, because their outputs were removed", made_again.values()),

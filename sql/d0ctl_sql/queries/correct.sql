@@ -233,6 +233,10 @@ delete from line_order where line_id = ?;
 -- A line was dropped because its job file no longer has it.
 update line set named = 2 where id = ? and dropped is not null;
 
+-- name: follow_line
+-- A line that the job file has again stays dropped, because its inputs are.
+update line set named = 0 where id = ? and dropped is not null;
+
 -- name: return_lines
 -- Successful lines of a job count as in its job file again.
 update line set named = 0

@@ -220,6 +220,25 @@ delete from selected_package
  where (select line.dropped is null from package join line on line.id = package.line_id
          where package.id = selected_package.package_id);
 
+-- name: keep_without_inputs
+-- Keep only selected packages that have not begun and need dropped files: one that they require, or
+-- all that they do not.
+delete from selected_package
+ where package_id not in (
+       select package.id
+         from (select input.package_id as id,
+                      max(input.required = 1 and file.dropped = 1) as lacks_one,
+                      max(input.required = 0) as has_others,
+                      max(input.required = 0 and file.dropped = 0) as has_some
+                 from selected_package
+                 join input on input.package_id = selected_package.package_id and input.own = 0
+                 join file on file.id = input.file_id
+                where file.package_id is not null
+                group by input.package_id) as reading
+         join package on package.id = reading.id
+                     and package.phase in (select name from phase where may_start = 1)
+        where reading.lacks_one or (reading.has_others and not reading.has_some));
+
 -- name: drop_inputs
 -- Remove the outputs of the selected packages from the lists of all packages that have not begun.
 update input

@@ -130,6 +130,8 @@ def check_foreign(store: Store, spec: JobSpec, found: Comparison, running: Set[i
             continue
         for number, wanted in enumerate(of.packages):
             package = line.package(number)
+            if line.is_lost(number):
+                break
             for entry in _inputs(wanted):
                 if entry.file in names and (package is None or package in running):
                     raise _without(store, package, entry.file)

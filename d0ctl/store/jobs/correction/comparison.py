@@ -10,7 +10,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.jobs.correction import matching, standing
 from d0ctl.store.jobs.correction.definitions import Definition, of_line
-from d0ctl.store.jobs.correction.pairing import lacked_inputs
+from d0ctl.store.jobs.correction.pairing import dropped_inputs, lacked_inputs
 from d0ctl.store.jobs.correction.pairing.new_lines import NewStage, match_lines
 from d0ctl.store.jobs.correction.standing import (
     LAUNCHED,
@@ -18,6 +18,7 @@ from d0ctl.store.jobs.correction.standing import (
     StandingPackage,
     StandingStage,
 )
+from d0ctl.store.views.job_files import forecast
 
 
 class Place(Struct, frozen=True):
@@ -44,6 +45,10 @@ class Comparison(Struct):
     """Lines that an earlier job file lacked, and this one has."""
     restored: dict[int, Place] = field(default_factory=dict)
     """The packages of these lines."""
+    follow: list[int] = field(default_factory=list)
+    """Such lines that stay dropped, because their inputs are, by their ids."""
+    without: list[Place] = field(default_factory=list)
+    """Packages that have not begun and are dropped, because their inputs are."""
     rewritten: dict[int, Place] = field(default_factory=dict)
     """Packages that have not begun, or have failed, and get another definition."""
     outdated: dict[int, Place] = field(default_factory=dict)
@@ -102,6 +107,8 @@ class Sides(Struct):
     """The packages that have succeeded with files of lines dropped since."""
     short: Set[int]
     """The packages that have succeeded without files of lines restored since."""
+    gone: Set[str] = frozenset()
+    """The files of other jobs, `JOB:NAME`, that the job file reads and that are dropped."""
 
 
 def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> Sides:
@@ -117,7 +124,8 @@ def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> S
     edited = {} if only_late else edited_files.readers_of_earlier(store, job)
     cut = frozenset[int]() if only_late else standing.readers_of_dropped(store, job)
     short = frozenset[int]() if only_late else standing.lacking_restored(store, job)
-    return Sides(standing.read(store, job, left), new, left, reads, edited, cut, short)
+    gone = frozenset[str]() if only_late else forecast.dropped_inputs(store, spec.others)
+    return Sides(standing.read(store, job, left), new, left, reads, edited, cut, short, gone)
 
 
 def made_inputs(package: PackageSpec) -> Iterator[str]:
@@ -150,6 +158,7 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
             for definition in line.definitions
             for name in definition.makes
         )
+    dropped_inputs.mark(comparison.stages, spec, sides.gone)
     comparison.lacking = lacked_inputs.find(comparison.stages, spec, comparison.makes)
     dropped = lacked_inputs.dropped(comparison.stages)
     whole = {package for package, names in comparison.lacking.items() if names <= dropped}
@@ -177,8 +186,9 @@ def _sort_stage(comparison: Comparison, stage: NewStage, whole: Set[int]) -> Non
         old = line.old
         if old is None:
             comparison.added_lines += 1
-        is_back = bool(old and old.is_dropped and not line.stays_dropped)
+        is_back = line.is_back
         comparison.back += [old] if old and is_back else []
+        comparison.follow += [old.id] if old and old.is_dropped and line.is_lost(0) else []
         before = old.packages if old else []
         for number, definition in enumerate(line.definitions, 1):
             if number > len(before):
@@ -191,9 +201,13 @@ def _sort_stage(comparison: Comparison, stage: NewStage, whole: Set[int]) -> Non
                     comparison.unchanged += 1  # it never runs again
                 else:
                     _sort(comparison, package, definition, position, package.id in whole)
-                if is_back:
+                if is_back or line.is_lost(number - 1):
                     comparison.unchanged = unchanged
+                if is_back and not line.is_lost(number - 1):
                     comparison.restored[package.id] = position
+            if line.is_lost(number - 1):
+                phase = before[number - 1].phase if number <= len(before) else ""
+                comparison.without.append(Place(stage.seq, line.seq, number, phase))
 
 
 def _sort(

@@ -6,7 +6,6 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from d0ctl.jobfile.language.file_names import takes
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
@@ -23,6 +22,7 @@ from d0ctl.store.jobs.correction.revision import (
     Known,
     Revision,
     Rewriting,
+    count_anew,
     known_files,
     named_by_number,
 )
@@ -236,6 +236,10 @@ class Correction(Struct):
         lifecycle.drop_with_lines(self.store.select(self.touched - self.written), **self._by)
         count_anew(self.store, self.touched).change("wait_corrected", **self._by)
         self.store.select(self.written).change("end_cooloff_of_selected", **self._by)
+        if self.found.without:
+            self.store.change_many("follow_line", ((line,) for line in self.found.follow))
+            back = {package.id for line in self.found.back for package in line.packages}
+            lifecycle.drop_without_inputs(self.store.select(self.touched | back), **self._by)
 
     def _drop_lost(self) -> None:
         """Drop the lines that are missing in the job file; those that have succeeded stay."""
@@ -274,21 +278,6 @@ class Correction(Struct):
         store.change("correct_results", job=self.job, declared=json.dumps(declared),
                      read=json.dumps([*self.unread]))  # fmt: skip
         store.change("correct_job", job=self.job, **job_columns(spec))
-
-
-def count_anew(store: Store, packages: Iterable[int]) -> Selection:
-    """Count what packages wait for, with the files of the late outputs that they read."""
-    selected = store.select(packages)
-    late = [
-        (row["id"], row["package_id"], row["binary"], row["pattern"])
-        for row in selected.rows("take_known_late_files")
-        if takes(row["match"], row["name"])
-    ]
-    store.change_many("read_late_file", late)
-    selected.change("count_early_inputs")
-    selected.change("count_missing")
-    selected.change("leave_out_all_dropped")
-    return selected
 
 
 def make_absent_again(store: Store, packages: Iterable[int], *, now: float) -> Selection:

@@ -20,13 +20,14 @@ from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.correction import comparison
 from d0ctl.store.jobs.correction.checks import check
 from d0ctl.store.jobs.correction.comparison import Comparison, made_inputs
-from d0ctl.store.jobs.correction.correct import Correction, count_anew, make_absent_again
+from d0ctl.store.jobs.correction.correct import Correction, make_absent_again
 from d0ctl.store.jobs.correction.pairing.new_lines import NewLine, NewStage
 from d0ctl.store.jobs.correction.planning import declared_results
 from d0ctl.store.jobs.correction.revision import (
     Known,
     Revision,
     Rewriting,
+    count_anew,
     known_files,
     named_by_number,
 )

@@ -222,7 +222,7 @@ def _names_read(spec: JobSpec, found: Comparison, running: Container[int | None]
         for line, of in pairs(spec, found)
         if not line.stays_dropped
         for at, package in enumerate(of.packages)
-        if line.package(at) in running
+        if line.package(at) in running and not line.is_lost(at)
         for name in made_inputs(package)
     }
 

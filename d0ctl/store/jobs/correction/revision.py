@@ -1,12 +1,13 @@
 """The rows that a corrected job file adds or changes in a job."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from d0ctl.jobfile.language.file_names import takes
 from d0ctl.jobfile.spec import LineSpec
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs.correction.pairing.new_lines import NewLine
 from d0ctl.store.jobs.submission.insertion import Insertion
 from d0ctl.store.jobs.submission.intake import Intake, Reserve
@@ -139,3 +140,18 @@ class Rewriting(Insertion):
 def named_by_number(spec: LineSpec, number: int, seq: int) -> LineSpec:
     """Return a line under its number in the job, if the job file names it by number."""
     return replace(spec, name=str(seq)) if spec.name == str(number) != str(seq) else spec
+
+
+def count_anew(store: Store, packages: Iterable[int]) -> Selection:
+    """Count what packages wait for, with the files of the late outputs that they read."""
+    selected = store.select(packages)
+    late = [
+        (row["id"], row["package_id"], row["binary"], row["pattern"])
+        for row in selected.rows("take_known_late_files")
+        if takes(row["match"], row["name"])
+    ]
+    store.change_many("read_late_file", late)
+    selected.change("count_early_inputs")
+    selected.change("count_missing")
+    selected.change("leave_out_all_dropped")
+    return selected

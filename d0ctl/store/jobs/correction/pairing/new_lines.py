@@ -16,11 +16,22 @@ class NewLine(Struct):
     seq: int
     definitions: list[Definition]
     old: StandingLine | None = None
+    lost: int | None = None
+    """The number from 0 of its first package that is dropped, because its inputs are."""
+
+    @property
+    def is_back(self) -> bool:
+        """Whether it is dropped only as an earlier job file lacked it."""
+        return self.old is not None and self.old.is_dropped and self.old.is_left
 
     @property
     def stays_dropped(self) -> bool:
         """Whether it is dropped, and not only as an earlier job file lacked it."""
         return self.old is not None and self.old.is_dropped and not self.old.is_left
+
+    def is_lost(self, number: int) -> bool:
+        """Return whether a package is dropped, because inputs of it or of one before it are."""
+        return self.lost is not None and number >= self.lost
 
     def package(self, number: int) -> int | None:
         """Return the id of a package, by its number from 0; None if it is new."""

@@ -1,0 +1,90 @@
+"""update: lines that need files of dropped lines are dropped, too, and come back with these."""
+
+from pathlib import Path
+
+import pytest
+
+from d0ctl.store.checks.check import faults
+from tests.cli.conftest import Type
+from tests.support.building import document
+from tests.support.site import Site
+
+SEEDS = """\
+job: prod
+stages:
+  - {name: gen, lines: [{for: {n: [1, 2, 3]}, run: "true", outputs: "gen-{n}"}]}
+  - {name: sel, lines: [{for: {n: [1, 2, 3]}, run: "true", inputs: "gen-{n}", outputs: "sel-{n}"}]}
+  - {name: merge, lines: [{run: "true", inputs: {from: sel}, outputs: all}]}
+"""
+PLOTS = """\
+  - {name: plot, lines: [{for: {n: [1, 2, 3]}, run: "true", inputs: "gen-{n}", outputs: "p-{n}"}]}
+  - {name: page, lines: [{run: "true", inputs: {from: plot}, outputs: page}]}
+"""
+CHAINS = PLOTS.replace(
+    'run: "true", inputs: "gen-{n}", outputs: "p-{n}"',
+    'packages: [{run: "true", outputs: "q-{n}"}, '
+    '{run: "true", inputs: ["gen-{n}", "q-{n}"], outputs: "p-{n}"}]',
+)
+"""Here, only the second packages of the lines read the files."""
+
+DROPPED = "1 package dropped, because their inputs are: 1"
+
+
+@pytest.fixture
+def file(d0ctl: Type, tmp_path: Path) -> Path:
+    """The job file of a job that was submitted."""
+    path = tmp_path / "prod.yaml"
+    path.write_text(SEEDS)
+    assert d0ctl("submit", str(path)).exit_code == 0
+    return path
+
+
+def inputs(d0ctl: Type, package: str) -> list[str]:
+    """The files that a package reads, without those that are dropped."""
+    entries = document(d0ctl("status", package, "--json").stdout)["inputs"]
+    return [entry["file"] for entry in entries if not entry["dropped"]]
+
+
+def test_a_line_that_is_in_the_job_file_again_stays_dropped_without_its_inputs(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    file.write_text(SEEDS.replace("[1, 2, 3]", "[1, 2]"))
+    d0ctl("update", "prod")
+    d0ctl("restore-line", "prod/1/3")
+    d0ctl("kill-line", "prod/1/3", "--drop-outputs")
+    file.write_text(SEEDS)
+
+    planned = d0ctl("update", "prod", "--dry-run").stdout
+    d0ctl("update", "prod")
+
+    assert f"{DROPPED} dropped\n  prod/2/3/1\n" in planned
+    assert "restored" not in planned
+    assert site.phase("prod/2/3/1") == "dropped"
+    assert "d0ctl restore-line prod/1/3" in d0ctl("why", "prod/2/3/1").stdout
+    for package in ("1/1/1", "1/2/1", "2/1/1", "2/2/1"):
+        site.finish(f"prod/{package}")
+    assert site.phase("prod/3/1/1") == "ready"
+    d0ctl("restore-line", "prod/1/3")
+    assert [site.phase(f"prod/{path}/1") for path in ("1/3", "2/3", "3/1")] == [
+        "ready", "waiting", "waiting",
+    ]  # fmt: skip
+    assert faults(site.store) == []
+
+
+@pytest.mark.parametrize(("stages", "last"), [(PLOTS, "4/3/1"), (CHAINS, "4/3/2")])
+def test_an_added_package_that_needs_a_dropped_file_is_dropped(
+    site: Site, d0ctl: Type, file: Path, stages: str, last: str
+) -> None:
+    d0ctl("kill-line", "prod/1/3", "--drop-outputs")
+    file.write_text(SEEDS + stages)
+
+    planned = d0ctl("update", "prod", "--dry-run").stdout
+    d0ctl("update", "prod")
+
+    assert f"{DROPPED} new\n  prod/{last}\n" in planned
+    assert site.phase(f"prod/{last}") == "dropped"
+    assert "p-3" not in inputs(d0ctl, "prod/5/1/1")
+    d0ctl("restore-line", "prod/1/3")
+    assert site.phase(f"prod/{last}") == "waiting"
+    assert "p-3" in inputs(d0ctl, "prod/5/1/1")
+    assert faults(site.store) == []
