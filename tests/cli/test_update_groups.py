@@ -1,9 +1,12 @@
 """update: files of former groups are not merged with files of the present ones."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from d0ctl.store.files import copies
 from tests.cli.conftest import Type
+from tests.support.rows import read
 from tests.support.site import Site
 
 GROUPS = """\
@@ -104,3 +107,22 @@ def test_a_package_that_reads_one_former_file_alone_may_run(
 
     assert added.exit_code == 0
     assert "out of date" in added.stdout
+
+
+def test_no_package_runs_again_for_a_group_that_does_not_read_it_any_more(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    file = tmp_path / "prod.yaml"
+    before = [f"{stage}/{line}" for stage, most in ((1, 6), (2, 3), (3, 3), (4, 1))
+              for line in range(1, most + 1)]  # fmt: skip
+    has_run(site, d0ctl, file, *before)
+    made = [file for file, name in read(site.store, "file", "id", "name") if name != "all"]
+    with site.store.writing():
+        copies.lose(site.store, [(file, 1) for file in made], now=time.time())
+    write(file, (1, 3, 4, 5, 6))
+
+    planned = d0ctl("update", "prod", "--again").stdout
+
+    again = [path for path in before if site.phase(f"prod/{path}/1") != "done"]
+    assert again == [path for path in before if path != "1/2"]
+    assert f"in all: {len(again)} packages to run again\n" in planned

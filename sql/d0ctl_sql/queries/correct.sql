@@ -154,13 +154,15 @@ select maker.id
   join package as maker on maker.id = file.package_id and maker.phase = 'done';
 
 -- name: choose_makers_again
--- Add to the selection packages that have made inputs of the selected ones, now removed.
+-- Add to the selection packages that have made inputs of the selected ones, now removed; but for
+-- inputs of `anew`.
 insert or ignore into selected_package (package_id)
 select maker.id
   from selected_package
   join input on input.package_id = selected_package.package_id and input.own = 0 and input.dropped = 0
   join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
-  join package as maker on maker.id = file.package_id and maker.phase = 'done';
+  join package as maker on maker.id = file.package_id and maker.phase = 'done'
+ where selected_package.package_id not in (select value from json_each(:anew));
 
 -- name: correct_job
 -- Change the job file's settings for a job as a whole.

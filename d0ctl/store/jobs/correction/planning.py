@@ -131,7 +131,7 @@ def plan(
     all_readers = frozenset(_readers_done(store, comparison_result.outdated))
     dropped = _dropped(sides.old) - comparison_result.restored.keys()
     readers = (all_readers & own) - comparison_result.unlisted - dropped
-    rerun = frozenset(readers.union(comparison_result.outdated) if again else ())
+    stale = rerun = frozenset(readers.union(comparison_result.outdated) if again else ())
     if part is not None:
         rerun &= frozenset(part).union(_readers_done(store, rerun.intersection(part)))
     known = known_files(store, job)
@@ -142,9 +142,9 @@ def plan(
         )
         running = frozenset([None, *written, *rerun])
         reads = _reads(spec, comparison_result, running, known)
-        gone = _makers_of_absent(store, reads, rerun) - dropped
+        gone = _makers_of_absent(store, reads, rerun, stale) - dropped
         # Those run again anyway, for their removed outputs: not with what is out of date.
-        too = gone & readers.union(comparison_result.outdated) if again else frozenset[int]()
+        too = gone & stale
         if not too:
             break
         rerun |= too
@@ -165,7 +165,7 @@ def plan(
     outdated.update(_readers_done(store, outdated), readers - rerun - gone)
     outdated = (outdated & own) - anew
     again_reads = _reads(spec, comparison_result, outdated, known) if outdated else ()
-    lacking = _makers_of_absent(store, again_reads, outdated)
+    lacking = _makers_of_absent(store, again_reads, outdated, outdated)
     aside = acceptance.outdated_if_restored(comparison_result)
     return Outline(
         comparison_result, readers, _listed(store, all_readers - own), rerun, written, remade,
@@ -240,11 +240,18 @@ def _remakes(
     return remakes(store, filter(foreign, names))
 
 
-def _makers_of_absent(store: Store, files: Iterable[int], apart: Iterable[int]) -> frozenset[int]:
-    """Return the packages that make these files and, recursively, their missing inputs."""
+def _makers_of_absent(
+    store: Store, files: Iterable[int], apart: Iterable[int], anew: Iterable[int]
+) -> frozenset[int]:
+    """Return the packages that make these files and, recursively, their missing inputs.
+
+    Those in `apart` are left out. Those in `anew` may get other inputs, so those that they
+    have had are not followed.
+    """
     selected = store.select()
     selected.change("choose_makers_of_absent", files=json.dumps(list(files)))
-    while selected.change("choose_makers_again") > 0:
+    anew_ids = json.dumps(list(anew))
+    while selected.change("choose_makers_again", anew=anew_ids) > 0:
         pass
     retry.leave_out(selected, apart)
     return frozenset(row[0] for row in selected.rows("selected_ids"))
