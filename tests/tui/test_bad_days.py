@@ -13,6 +13,7 @@ from d0ctl.actions import apply, request
 from d0ctl.config import Home
 from d0ctl.select import parse
 from d0ctl.store import open_store
+from d0ctl.store.backup import back_up, restore
 from d0ctl.store.nodes.registry import add_localhost
 from d0ctl_tui.terminal import Terminal
 from tests.support.building import job, line, package, production
@@ -62,6 +63,31 @@ def test_a_database_that_is_replaced_is_read_anew(
         await desk.misses("before  A production")
 
     dashboard(script, draws=True)
+
+
+def test_a_restored_database_has_its_own_changes_and_notices(
+    site: Site, dashboard: Open, tmp_path: Path
+) -> None:
+    site.submit(production())
+    back_up(site.store, tmp_path / "backup.db")
+    for _ in range(5):
+        site.fail("prod/1/1/1")
+        apply(site.store, request("retry", parse("prod")), actor="me", note=None, now=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("c", "b")
+        await desk.sees("notice when prod", "prod/1/1/1 ready")
+        site.store.close()
+        restore(site.home, tmp_path / "backup.db", now=time.time())
+        await desk.misses("prod/1/1/1 ready")
+        await desk.until(
+            lambda: not any(job.last_event for job in desk.app.source.followed.values())
+        )
+        with open_store(site.home) as store:
+            Site.of(store).fail("prod/1/2/1")
+        await desk.sees("✘ prod/1/2/1 failed", "prod has its first failure: prod/1/2/1")
+
+    dashboard(script)
 
 
 def test_a_newer_schema_is_reported_and_the_rest_stays_as_it_was(

@@ -104,6 +104,9 @@ class Snapshot(Struct, frozen=True):
     running: int = 0
     """How many packages of all jobs run."""
 
+    file: int = 0
+    """The file of the database that was read: a restore puts another one in its place."""
+
     @property
     def stopped(self) -> dict[int, str]:
         """What stops jobs, by their ids, if neither a person nor a missing daemon does."""
@@ -160,7 +163,10 @@ def _only(jobs: Collection[int], known: Mapping[int, Value]) -> dict[int, Value]
 
 
 def read(store: Store, before: Snapshot, now: float, until: float | None = None) -> Snapshot:
-    """Read the site, perhaps as of a moment; known events are not read again."""
+    """Read the site, perhaps as of a moment; known events of the same file are not read again."""
+    file, _ = store.version()
+    if file != before.file:
+        before = Snapshot()
     known = before.events[0].id if before.events else 0
     fresh = activity.events(store, known, MOST_EVENTS)
     done, failed, running = activity.totals(store)
@@ -183,6 +189,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         until is None and is_full(store.home.root),
         site.other_home(store) if until is None else None,
         running,
+        file,
     )
 
 

@@ -96,7 +96,8 @@ class Attention:
         if self.source.at is not None:
             return
         known = self.source.followed
-        events = {job: state.last_event for job, state in known.items()}
+        last = self.source.ask(activity.last_event, 0) if known else 0  # a restore may go back
+        events = {job: min(last, state.last_event) for job, state in known.items()}
         for state in self._states(events) if known else ():
             before = known[state.id]
             message = terminal_notices.about(before, state)
