@@ -70,18 +70,29 @@ def test_pinned_rows_are_the_ancestors_of_the_row_below_them(
 
 
 @SOME
-@given(branches(), st.lists(st.tuples(st.booleans(), st.integers(0, 200), st.integers(0, 5))))
-def test_expanding_and_collapsing_keep_the_lines_true(
-    root: Branch, deeds: list[tuple[bool, int, int]]
+@given(
+    branches(),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["expand", "collapse", "resize"]),
+            st.integers(0, 200),
+            st.integers(0, 5),
+        )
+    ),
+)
+def test_expanding_collapsing_and_growing_keep_the_lines_true(
+    root: Branch, deeds: list[tuple[str, int, int]]
 ) -> None:
     made = outline(root)
 
-    for expands, where, size in deeds:
+    for deed, where, size in deeds:
         if not made.height:
             return
         path = made.locate(where % made.height)
-        if expands:
+        if deed == "expand":
             made.expand(path, size)
+        elif deed == "resize":
+            made.resize(path, size)
         else:
             made.collapse(path)
         assert [made.locate(line) for line in range(made.height)] == walk(made.root)
@@ -107,3 +118,17 @@ def test_a_new_top_keeps_what_is_expanded_below_what_is_still_there() -> None:
     assert made.is_open((2,))
     assert list(made.expanded()) == [(2,)]
     assert made.height == 5
+
+
+def test_the_nearest_row_is_the_row_itself_the_last_beside_it_or_its_parent() -> None:
+    made = Outline(2)
+    made.expand((1,), 2)
+    made.expand((1, 1), 4)
+
+    assert made.nearest((1, 1, 3)) == (1, 1, 3)
+    made.resize((1, 1), 3)
+    assert made.nearest((1, 1, 3)) == (1, 1, 2)
+    made.resize((1,), 1)
+    assert made.nearest((1, 1, 2)) == (1, 0)
+    made.resize((1,), 0)
+    assert made.nearest((1, 0)) == (1,)

@@ -1,7 +1,7 @@
 """Which row each line of the tree shows; pure functions."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -113,6 +113,25 @@ class Outline:
             branch.open[path[-1]] = Branch(size)
         self._changed(path)
 
+    def resize(self, path: Path, size: int) -> None:
+        """Let an expanded row have more children, or fewer."""
+        branch = self.branch(path)
+        if branch is not None and branch.size != size:
+            branch.size = size
+            branch.open = {at: below for at, below in branch.open.items() if at < size}
+            branch.forget()
+            self._changed(path)
+
+    def nearest(self, path: Path) -> Path:
+        """Return a row; if it no longer exists, the last one beside it, or its parent."""
+        branch: Branch | None = self.root
+        for depth, ordinal in enumerate(path):
+            if branch is None or ordinal >= branch.size:
+                last = branch.size - 1 if branch else -1
+                return path[:depth] if last < 0 else (*path[:depth], last)
+            branch = branch.open.get(ordinal)
+        return path
+
     def collapse(self, path: Path) -> None:
         """Hide everything below a row."""
         branch = self.branch(path[:-1])
@@ -142,6 +161,12 @@ class Outline:
                 return
             branch.forget()
             branch = branch.open.get(ordinal)
+
+
+def moves(before: Sequence[int], now: Sequence[int]) -> dict[int, int]:
+    """Return the new ordinals of rows by their old ones, from their ids; without those of none."""
+    ordinals = {id: ordinal for ordinal, id in enumerate(now)}
+    return {old: ordinals[id] for old, id in enumerate(before) if id in ordinals}
 
 
 def _walk(branch: Branch, path: Path) -> Iterator[Path]:

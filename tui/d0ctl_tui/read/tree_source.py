@@ -24,7 +24,7 @@ from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.shapes import JobSummary, LineSummary, OnlyPackage, PackageRow, StageSummary
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl.units import count
-from d0ctl_tui.read.outline import Path
+from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.stragglers import Stragglers
 
 T = TypeVar("T")
@@ -32,6 +32,9 @@ Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
 
 PAGE = 64
 """How many rows are read at a time."""
+
+LINE = 3
+"""The depth of lines, whose packages stay the same: an update or a task makes others."""
 
 PATIENCE_MS = 250
 """How long a read waits for a lock before the known data is shown as stale."""
@@ -140,6 +143,13 @@ class Source:
             package = row.id
             return self.ask(lambda store: outline.binary_count(store, package), 0)
         return 0
+
+    def fit(self, outline: Outline) -> None:
+        """Let expanded jobs and stages have the rows that there are by now."""
+        for path in [path for path in outline.expanded() if len(path) < LINE]:
+            size = self.size(path)
+            if self.error is None:
+                outline.resize(path, size)
 
     def selector(self, path: Path) -> str | None:
         """Return the path as it is typed; for a binary that of its package."""

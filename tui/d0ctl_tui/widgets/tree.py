@@ -21,12 +21,12 @@ from d0ctl_tui.draw.estimate import Estimates
 from d0ctl_tui.draw.row_cells import RowContext
 from d0ctl_tui.draw.tree_rows import Row
 from d0ctl_tui.read.marks import Marks
-from d0ctl_tui.read.outline import Outline, Path
+from d0ctl_tui.read.outline import Outline, Path, moves
 from d0ctl_tui.read.package_pages import NO_PACKAGES, PackagePage, read_page
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import PAGE, Source
 from d0ctl_tui.terminal import CHOICES
-from d0ctl_tui.widgets.marking import Marking
+from d0ctl_tui.widgets.folding import Folding
 
 FEWEST_ROWS = 3
 """The least rows of a tree above the details, so that these do not move at each new job."""
@@ -41,13 +41,11 @@ LEAST_ROWS = 8
 """In a tree of fewer rows, ancestors scroll off."""
 
 
-class Tree(Marking):
+class Tree(Folding):
     """Rows of the source by line. A filter shows packages only, each by its path."""
 
     BINDINGS = bindings(TREE)
     has_cursor = True
-    has_left = False
-    """Whether the row of the cursor has left the list."""
 
     def __init__(self, source: Source, glyphs: Glyphs, shown: Sequence[str] = CHOICES) -> None:
         super().__init__(id="tree", glyphs=glyphs)
@@ -165,14 +163,14 @@ class Tree(Marking):
         self._estimates.forget(now)
         ids = list(self.source.jobs)
         if ids != self._ids:
-            places = {id: ordinal for ordinal, id in enumerate(ids)}
-            moved = {old: places[id] for old, id in enumerate(self._ids) if id in places}
-            self.outline.reorder(len(ids), moved)
+            self.outline.reorder(len(ids), moved := moves(self._ids, ids))
             self._ids = ids
             self.has_left = cursor_path is not None and cursor_path[0] not in moved
             if cursor_path and not self.has_left:
-                self.cursor = self.outline.line_of((moved[cursor_path[0]], *cursor_path[1:]))
-                self._show_cursor()
+                cursor_path = (moved[cursor_path[0]], *cursor_path[1:])
+        self.source.fit(self.outline)
+        if cursor_path and not self.has_left:
+            self.follow_row(cursor_path)
         self.renew()
 
     @property
@@ -244,29 +242,6 @@ class Tree(Marking):
         self.scroll_to(y=0, animate=False, immediate=True)
         self.renew()
 
-    def action_unfold(self) -> None:
-        """Expand the row, or go to its first child."""
-        path = self.cursor_path
-        if path is None or isinstance(self.chosen_row, BinaryView):
-            return
-        if self.outline.is_open(path):
-            if self.outline.branch(path).size:  # type: ignore[union-attr]
-                self.move_to(self.cursor + 1)
-            return
-        self.outline.expand(path, self.source.size(path))
-        self.renew()
-
-    def action_fold(self) -> None:
-        """Collapse the row, or go to its parent."""
-        path = self.cursor_path
-        if path is None:
-            return
-        if self.outline.is_open(path):
-            self.outline.collapse(path)
-            self.renew()
-        elif len(path) > 1:
-            self.move_to(self.outline.line_of(path[:-1]))
-
     def action_fold_all(self) -> None:
         """Collapse everything."""
         path = self.cursor_path
@@ -285,14 +260,6 @@ class Tree(Marking):
             self.action_fold()
         else:
             self.action_unfold()
-
-    def click_line(self, number: int, column: int) -> None:
-        """Expand or collapse by a click on the sign before a row's name."""
-        path = self.cursor_path
-        if path is None or isinstance(self.chosen_row, BinaryView):
-            return
-        if column <= 2 * len(path):
-            self.action_fold() if self.outline.is_open(path) else self.action_unfold()
 
     def on_mouse_down(self, _: events.MouseDown) -> None:
         """Take the focus."""
