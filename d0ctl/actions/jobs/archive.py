@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from d0ctl.actions import file_choice, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
-from d0ctl.actions.jobs import _canceled_readers
+from d0ctl.actions.jobs import _other_readers
 from d0ctl.actions.option import Options, ValueType, value
 from d0ctl.actions.selection import has_ended, is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
@@ -53,6 +53,8 @@ class ArchivePlan(Plan):
     largest: tuple[tuple[str, int | None], ...] = ()
     readers: Mapping[str, int] = field(default_factory=dict)
     """How many packages of other jobs are canceled with them."""
+    past_readers: tuple[str, ...] = ()
+    """Other jobs that have read files which go with them."""
 
 
 def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> ArchivePlan:
@@ -65,16 +67,18 @@ def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> 
     jobs = [
         job for job in jobs_of(store, target) if _may_go(store, job, target, options.ended, now)
     ]
+    ids = tuple(job.id for job in jobs)
     lost = file_choice.only_copies(store, [job.name for job in jobs])
     name = files.free_name(store.home, options.name or time.strftime("%F", time.localtime(now)))
     return ArchivePlan(
         request=request,
         archive=name,
         jobs=tuple(job.name for job in jobs),
-        ids=tuple(job.id for job in jobs),
+        ids=ids,
         packages=sum(job.packages for job in jobs),
         is_empty=not jobs,
-        readers=removal.readers(store, [job.id for job in jobs]),
+        readers=removal.readers(store, ids),
+        past_readers=removal.past_readers(store, ids, do_results_go=False),
         **lost._asdict(),
     )
 
@@ -132,7 +136,7 @@ def describe(plan: ArchivePlan) -> Iterator[str]:
         return
     yield f"would move {wording.jobs(plan)} to archive `{plan.archive}`"
     yield from wording.only_copies(plan.largest, plan.files, plan.bytes)
-    yield from _canceled_readers.describe(plan.readers)
+    yield from _other_readers.describe(plan.readers, plan.past_readers)
     yield "their results stay, their folders on the nodes are removed, with logs"
 
 
@@ -142,7 +146,7 @@ def report(plan: ArchivePlan) -> Iterator[str]:
         yield _nothing(plan)
         return
     yield f"moved {wording.jobs(plan)} to archive `{plan.archive}`"
-    yield from _canceled_readers.report(plan.readers)
+    yield from _other_readers.report(plan.readers, plan.past_readers)
     yield f"d0ctl status --archive {plan.archive} shows the archived jobs"
 
 

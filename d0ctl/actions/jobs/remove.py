@@ -7,7 +7,7 @@ from shlex import quote
 
 from d0ctl.actions import file_choice, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
-from d0ctl.actions.jobs import _canceled_readers
+from d0ctl.actions.jobs import _other_readers
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
@@ -45,6 +45,8 @@ class RemovePlan(Plan):
     """The folders to which the results are moved if they are kept."""
     readers: Mapping[str, int]
     """How many packages of other jobs are canceled with them."""
+    past_readers: tuple[str, ...]
+    """Other jobs that have read files which go with them."""
 
 
 def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> RemovePlan:
@@ -60,15 +62,19 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
                 hint=f"d0ctl {'wait' if live == job.counts.get('killing') else 'kill'} {job.name}",
             )
         removal.check_removal(store, job.id, job.name)
+    ids = tuple(job.id for job in jobs)
     lost = file_choice.only_copies(store, [job.name for job in jobs])
     return RemovePlan(
         request=request,
         jobs=tuple(job.name for job in jobs),
-        ids=tuple(job.id for job in jobs),
+        ids=ids,
         packages=sum(job.packages for job in jobs),
         results=sum(results.in_the_way(store.home, job.name) for job in jobs),
         asides=_existing(results.place_aside(store.home, job.name) for job in jobs),
-        readers=removal.readers(store, [job.id for job in jobs]),
+        readers=removal.readers(store, ids),
+        past_readers=removal.past_readers(
+            store, ids, do_results_go=not request.options.keep_results
+        ),
         **lost._asdict(),
     )
 
@@ -86,11 +92,13 @@ def remove_hidden(store: Store, plan: RemovePlan, now: float) -> RemovePlan:
     """Remove the results and rows of the hidden jobs, by short transactions."""
     asides: list[Path | None] = []
     for name, job in zip(plan.jobs, plan.ids, strict=True):
+        aside = None
         if plan.request.options.keep_results:
-            asides.append(results.move_aside(store.home, name))
+            aside = results.move_aside(store.home, name)
         else:
             results.remove(store.home, name, job)
-        removal.remove_rows(store, job, now=now)
+        removal.remove_rows(store, job, now=now, folder=aside)
+        asides.append(aside)
     return replace(plan, asides=_existing(asides))
 
 
@@ -99,7 +107,7 @@ def describe(plan: RemovePlan) -> Iterator[str]:
     packages = count(plan.packages, "package")
     yield f"would remove {wording.jobs(plan)}: {packages} with all their history"
     yield from wording.only_copies(plan.largest, plan.files, plan.bytes)
-    yield from _canceled_readers.describe(plan.readers)
+    yield from _other_readers.describe(plan.readers, plan.past_readers)
     yield "their folders on the nodes are removed too"
     yield from _results(plan, "would be ")
 
@@ -107,7 +115,7 @@ def describe(plan: RemovePlan) -> Iterator[str]:
 def report(plan: RemovePlan) -> Iterator[str]:
     """Say what was removed."""
     yield f"removed {wording.jobs(plan)}"
-    yield from _canceled_readers.report(plan.readers)
+    yield from _other_readers.report(plan.readers, plan.past_readers)
     yield from _results(plan, "")
 
 

@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from d0ctl.config import HALF_MADE_S
 from d0ctl.errors import Refused
@@ -65,10 +66,23 @@ def readers(store: Store, jobs: Sequence[int]) -> dict[str, int]:
     return found
 
 
-def remove_rows(store: Store, job: int, *, now: float) -> None:
-    """Remove a job in chunks, recording its files on nodes; `sweep` completes it after a crash."""
+def past_readers(store: Store, jobs: Sequence[int], *, do_results_go: bool) -> tuple[str, ...]:
+    """Return the other jobs that have read files of these jobs which go with them."""
+    rows = (row for job in jobs
+            for row in store.rows("past_readers_of_jobs", job=job, jobs=json.dumps(jobs),
+                                  results_go=int(do_results_go)))  # fmt: skip
+    return tuple(dict.fromkeys(row["name"] for row in rows))
+
+
+def remove_rows(store: Store, job: int, *, now: float, folder: Path | None = None) -> None:
+    """Remove a job in chunks, recording its files on nodes; `sweep` completes it after a crash.
+
+    Other jobs that have read its files find them in `folder` from now on, its results by default.
+    """
     with store.writing():
         hide(store, [job])
+    names = {row["id"]: row["name"] for row in store.rows("hidden_jobs")}
+    folder = folder or store.home.results / names.get(job, "")
     size = FIRST_CHUNK
     while True:
         began = time.monotonic()
@@ -78,6 +92,8 @@ def remove_rows(store: Store, job: int, *, now: float) -> None:
                 break
             selected = store.select(row[0] for row in rows)
             selected.change("cancel_foreign_consumers", job=job, now=now)
+            for query in ("files_left_to_readers", "inputs_left_to_readers"):
+                selected.change(query, job=job, folder=f"{folder}/")
             selected.change("drop_foreign_inputs", job=job)
             for query in _REMOVALS:
                 selected.change(query)

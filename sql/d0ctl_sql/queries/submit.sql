@@ -105,6 +105,21 @@ select job.name, count(*) as packages
  group by job.id
  order by job.id;
 
+-- name: past_readers_of_jobs
+-- Other jobs that have read files of this one which go with it.
+select job.name
+  from need join job on job.id = need.job_id
+ where need.maker_id = :job and job.id not in (select value from json_each(:jobs))
+   and exists (select 1
+                 from file
+                 join input on input.file_id = file.id
+                 join package on package.id = input.package_id
+                 join phase on phase.name = package.phase
+                where file.job_id = :job and (file.result = 0 or :results_go)
+                  and file.package_id is not null and package.job_id = need.job_id
+                  and phase.is_idle = 0)
+ order by job.id;
+
 -- name: job_ids
 -- The existing jobs, visible or not.
 select id from job;
@@ -360,6 +375,31 @@ update input set dropped = 1
    and file_id in (select file.id
                      from selected_package join file on file.package_id = selected_package.package_id)
    and (select job_id from package where package.id = input.package_id) <> :job;
+
+-- name: files_left_to_readers
+-- Outputs of the selected packages become files from outside for other jobs that read them: what
+-- has read them keeps its list of inputs, and does not run again without them.
+insert or ignore into file (job_id, name, present, size, checksum)
+select distinct reader.job_id, :folder || file.name, 1, file.size, file.checksum
+  from selected_package
+  join file on file.package_id = selected_package.package_id and file.late = 0
+  join input on input.file_id = file.id
+  join package as reader on reader.id = input.package_id
+ where reader.job_id <> :job;
+
+-- name: inputs_left_to_readers
+-- The inputs of other jobs that are such files from now on.
+insert or ignore into input (package_id, binary, file_id, position, acquire, required, writable,
+                             disposition, locator, size, checksum, local, dropped)
+select input.package_id, input.binary, outside.id, input.position, input.acquire, input.required,
+       input.writable, input.disposition, input.locator, input.size, input.checksum, input.local,
+       input.dropped
+  from selected_package
+  join file on file.package_id = selected_package.package_id and file.late = 0
+  join input on input.file_id = file.id
+  join package as reader on reader.id = input.package_id
+  join file as outside on outside.job_id = reader.job_id and outside.name = :folder || file.name
+ where reader.job_id <> :job;
 
 -- name: delete_selected_inputs
 -- Remove the inputs of selected packages.
