@@ -80,12 +80,15 @@ def cooling(jobs: Iterable[JobSummary]) -> dict[str, int]:
 def canceled_before(store: Store, target: Selector, split: "Split") -> int:
     """Count the canceled packages that `:canceled` of the parts to change would name, too.
 
-    Where that can't be seen from the selection, those of the whole jobs are counted.
+    Where that can't be seen from the selection, those of the whole jobs are counted; packages that
+    a filter has selected are named one by one.
     """
     parts = target.parts
+    if target.is_filtered:
+        return 0
     if len(parts) > 1:
         parts = tuple(selection.with_phases(split.selected, target, split.phases))
-    if parts == target.parts and not any(part.is_filtered for part in parts):
+    if parts == target.parts:
         return split.unchanged.get(Phase.CANCELED, 0)
     jobs = {job.name: job.counts for part in parts for job in browse.jobs(store, part.job)}
     return sum(counts.get(Phase.CANCELED, 0) for counts in jobs.values())

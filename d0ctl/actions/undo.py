@@ -17,6 +17,14 @@ MOST = 20
 MOST_EXACT = 10_000
 """Of how many packages the command has exactly those that an action changes, as ranges."""
 
+MOST_FILTERED = 100_000
+"""Of how many, if a filter has selected them: their paths without it may name others."""
+
+
+_TOO_MANY = (
+    f"can't be undone by one command: a filter selected more than {MOST_FILTERED:,} packages"
+)
+
 
 def command(verb: str, targets: Iterable[str], *more: str) -> str:
     """Return a command line for targets."""
@@ -33,16 +41,34 @@ def paths(target: Selector) -> list[str]:
     return list(dict.fromkeys(part.path for part in target.parts))
 
 
-def changed(plan: Plan) -> list[str]:
-    """Return the jobs that a plan changes, or the paths of the selectors with packages of it, which
-    are not whole jobs; if these have other packages, too, those that it changes as ranges.
+def of_changed(verb: str, plan: Plan, *more: str, has_others: bool = False) -> str | None:
+    """Return the command for the jobs or packages that a plan changes; None if they are too many to
+    be named.
+
+    `has_others`: the command would change other packages of the same paths.
     """
-    if plan.jobs:
-        return list(plan.jobs)
-    if exact := _exact(plan):
-        return exact
-    parts = _parts(plan)
-    return list(dict.fromkeys(f"{part.path}/*" if part.depth == 1 else part.path for part in parts))
+    targets = list(plan.jobs) or packages(plan, has_others=has_others)
+    if plan.request.action.is_flag and not plan.jobs:
+        targets = [target if "/" in target else f"{target}/*" for target in targets]
+    return command(verb, targets, *more) if targets else None
+
+
+def packages(plan: Plan, *, has_others: bool = False, state: str = "") -> list[str]:
+    """Return the paths of the selectors with packages that a plan changes; if these have other
+    packages, too, those that it changes as ranges, in a state; nothing if these are too many.
+    """
+    target: Selector = plan.request.target
+    is_needed = has_others or target.is_filtered
+    if plan.selected is not None and (is_needed or plan.unchanged):
+        most = MOST_FILTERED if is_needed else MOST_EXACT
+        found = lifecycle.paths(plan.selected, most + 1)
+        changes = {**plan.phases, Phase.KILLING: 0}  # those are ended by the kill before
+        paths = [path for path, phase in found if changes.get(phase)]
+        if len(paths) == sum(changes.values()) and len(found) <= most:
+            return ranges(paths, state)
+        if is_needed:
+            return []
+    return list(dict.fromkeys(part.path for part in _parts(plan)))
 
 
 def in_state(plan: Plan, state: str) -> list[str]:
@@ -56,19 +82,10 @@ def in_state(plan: Plan, state: str) -> list[str]:
     return [f"{path}:{state}" for path in targets]
 
 
-def _exact(plan: Plan) -> list[str]:
-    """Return the packages that a plan changes, as ranges; nothing if its target has just these."""
-    target: Selector = plan.request.target
-    if plan.selected is None or not (target.is_filtered or plan.unchanged):
-        return []
-    found = lifecycle.paths(plan.selected, MOST_EXACT + 1)
-    paths = [path for path, phase in found if phase in plan.phases]
-    return ranges(paths) if len(paths) == plan.packages and len(found) <= MOST_EXACT else []
-
-
-def ranges(paths: Iterable[str]) -> list[str]:
-    """Return selectors for exactly these paths; neighbours form ranges."""
-    return [str(part) for part in condense(paths)]
+def ranges(paths: Iterable[str], state: str = "") -> list[str]:
+    """Return selectors for exactly these paths; neighbours form ranges, of packages in a state."""
+    return [f"{part}:{state}" if state and not part.is_one else str(part)
+            for part in condense(paths)]  # fmt: skip
 
 
 def of_cancel(plan: Plan, before: int) -> str | None:
@@ -79,18 +96,16 @@ def of_cancel(plan: Plan, before: int) -> str | None:
     return of_state("retry", plan, "canceled", before)
 
 
-def of_state(
-    verb: str, plan: Plan, state: str, before: int, filtered: bool = False, *more: str
-) -> str | None:
+def of_state(verb: str, plan: Plan, state: str, before: int, *more: str) -> str | None:
     """Return the command for the packages that a plan brings into a state; None if that would
     change more.
 
-    `before` counts those of the same parts that are in it already; `filtered` ones go by name.
+    `before` counts those of the same parts that are in it already.
     """
-    if not before and not filtered:
+    if not before and not plan.request.target.is_filtered:
         return command(verb, in_state(plan, state), *more)
-    named = [change.path for change in plan.changes]
-    return command(verb, named, *more) if len(named) == plan.packages else None
+    named = packages(plan, has_others=True, state=state) if plan.selected is not None else []
+    return command(verb, named, *more) if named else None
 
 
 def lasting(undo: str | None, before: int) -> Iterator[str]:
@@ -122,7 +137,8 @@ def sentence(plan: Plan) -> str:
     """Return the line that names the command that undoes an action; empty if nothing does."""
     target = plan.request.target
     if not plan.undo:
-        return ""
+        is_large = isinstance(target, Selector) and plan.packages > MOST_FILTERED
+        return _TOO_MANY if is_large and target.is_filtered else ""
     arguments = shlex.split(plan.undo)
     number = sum(word[0].isalpha() or word[0] in WILD for word in arguments[2:])
     if not isinstance(target, Selector) or number <= MOST:

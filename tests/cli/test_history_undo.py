@@ -47,6 +47,19 @@ def test_the_history_has_the_undo_only_of_the_last_change_of_a_value(
     assert undoes(d0ctl) == undoes(d0ctl, "prod") == ["d0ctl priority prod 80"]
 
 
+@pytest.mark.parametrize("change", ["priority prod:ready 80", "edit prod:ready --memory 1GB"])
+def test_the_history_has_no_undo_of_values_of_filtered_packages_once_it_is_typed(
+    change: str, site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    d0ctl(*change.split())
+    (undo,) = undoes(d0ctl)
+
+    d0ctl(*undo.split()[1:])
+
+    assert "prod/1/1-3/1" in undo and undo not in undoes(d0ctl)
+
+
 def test_the_history_has_no_undo_of_values_that_an_update_has_replaced(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

@@ -5,6 +5,8 @@ import shlex
 
 import pytest
 
+from d0ctl.model import Address
+from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.site import Site
@@ -136,26 +138,38 @@ def test_each_of_several_jobs_is_named_with_the_priority_it_had(site: Site, d0ct
     assert f"50; to undo: {undo}" in " ".join(d0ctl("history", "alpha").stdout.split())
 
 
-@pytest.mark.parametrize("command", ["kill prod", "kill prod:ready", "finish prod", "kill prod/*"])
-def test_no_undo_brings_back_what_was_canceled_before(
-    site: Site, d0ctl: Type, command: str
-) -> None:
+def test_no_undo_brings_back_what_was_canceled_before(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=60))
     d0ctl("kill", "prod/1/7", "--yes")
 
-    result = d0ctl(*command.split(), "--yes")
+    result = d0ctl("finish", "prod", "--yes")
 
     before = "can't be undone by one command: 2 packages had been canceled before"
     assert before in result.stdout + result.stderr
     assert "to undo" not in result.stderr
 
 
-def test_the_undo_names_a_few_killed_packages_beside_one_canceled_before(
-    site: Site, d0ctl: Type
+@pytest.mark.parametrize("target", ["prod/1", "prod/1:ready,waiting", "prod/1/*"])
+def test_the_undo_names_the_killed_packages_beside_one_canceled_before(
+    target: str, site: Site, d0ctl: Type
 ) -> None:
-    site.submit(production(lines=3))
+    site.submit(production(lines=60))
     d0ctl("kill", "prod/1/2", "--yes")
 
-    assert undone(d0ctl, "kill", "prod/1") == ("retry prod/1/1/1 prod/1/1/2 prod/1/3/1 prod/1/3/2")
+    undo = undone(d0ctl, "kill", target)
 
+    assert undo == "retry prod/1/1/1-2:canceled prod/1/3-60/1-2:canceled"
     assert site.phase("prod/1/2/1") == "canceled"
+
+
+def test_the_undo_of_an_edit_leaves_alone_what_no_node_could_take_and_what_is_running(
+    site: Site, d0ctl: Type
+) -> None:
+    site.up(cpus=4)
+    site.submit(production(lines=3))
+    site.launch("prod/1/2/1")
+    registry.add(site.store, Address("small", "ssh", "small"), cpus=2)
+    d0ctl("edit", "prod/1/1/1", "--on", "small", "--cpus", "2")
+    d0ctl("edit", "prod/1/3/1", "--cpus", "2")
+
+    assert undone(d0ctl, "edit", "prod/1/*/1", "--cpus", "3") == "edit prod/1/3/1 --cpus 2"

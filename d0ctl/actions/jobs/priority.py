@@ -105,7 +105,7 @@ def undo_priority(plan: PriorityPlan) -> str | None:
     if any(_lasting(plan)):
         return None
     if not plan.jobs:
-        return undo.command("priority", undo.changed(plan), str(plan.previous[0]))
+        return undo.of_changed("priority", plan, str(plan.previous[0]))
     before: dict[int, list[str]] = {}
     for name, previous in zip(plan.jobs, plan.previous, strict=True):
         before.setdefault(previous, []).append(name)

@@ -62,7 +62,7 @@ def _undo(plan: AcknowledgePlan) -> str | None:
     target = plan.request.target
     if target.is_filtered and not plan.others and target.older_than is None:
         return undo.command("acknowledge", target.arguments, *back)  # they stay failed
-    return undo.of_state("acknowledge", plan, "failed", plan.others, target.is_filtered, *back)
+    return undo.of_state("acknowledge", plan, "failed", plan.others, *back)
 
 
 def describe(plan: Plan) -> Iterator[str]:

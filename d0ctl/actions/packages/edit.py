@@ -70,8 +70,8 @@ def _offering_retry(
 ) -> Conflict:
     """Name the retry with the same options, which changes the requests of failed packages."""
     if Phase.FAILED in lifecycle.phases(selection.choose(store, request.target, now=now)):
-        targets = [str(part) for part in request.target.parts]
-        refusal.hint = undo.command("retry", targets, *typed(request.options))
+        arguments = request.target.arguments
+        refusal.hint = undo.command("retry", arguments, *typed(request.options))
     return refusal
 
 
@@ -87,7 +87,7 @@ def undo_edit(plan: EditPlan) -> str | None:
     if not plan.previous or any(_lasting(plan)):
         return None
     before = restoring({name: value for name, (value,) in plan.previous.items()})
-    return undo.command("edit", undo.paths(plan.request.target), *typed(before))
+    return undo.of_changed("edit", plan, *typed(before), has_others=bool(plan.refused))
 
 
 def _lasting(plan: EditPlan) -> Iterator[str]:

@@ -81,11 +81,11 @@ def hold(store: Store, plan: Plan, by: Author) -> None:
         lifecycle.hold(plan.selection, actor=by.actor, note=by.note, now=by.now)
 
 
-def _undo(plan: Plan) -> str:
+def _undo(plan: Plan) -> str | None:
     """Return the command that releases the packages, but not those that were held before."""
-    held_before = plan.request.target.is_filtered or plan.unchanged.get(Phase.HELD)
-    held = undo.changed(plan) if held_before else undo.in_state(plan, Phase.HELD)
-    return undo.command("release", held)
+    if plan.request.target.is_filtered or plan.unchanged.get(Phase.HELD):
+        return undo.of_changed("release", plan, has_others=True)
+    return undo.command("release", undo.in_state(plan, Phase.HELD))
 
 
 def describe(plan: Plan) -> Iterator[str]:

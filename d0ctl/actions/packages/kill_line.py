@@ -167,8 +167,8 @@ def undo_kill_line(plan: KillLinePlan) -> str | None:
     if plan.request.options.drop_outputs:
         # By then, packages that go on without these files may have succeeded.
         return undo.command(RESTORE, paths, *["--again"] * (plan.losing > 0 or plan.is_lacked))
-    if not plan.packages or plan.unchanged.get(Phase.CANCELED):
-        return None
+    if (before := plan.unchanged.get(Phase.CANCELED, 0)) or plan.request.target.is_filtered:
+        return undo.of_state("retry", plan, "canceled,failed", before)
     return undo.command("retry", [f"{path}:canceled,failed" for path in paths])
 
 

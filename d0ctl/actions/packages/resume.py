@@ -123,10 +123,10 @@ def report(plan: PausePlan) -> Iterator[str]:
     yield from _stays(plan)
 
 
-def _undo(plan: PausePlan) -> str:
+def _undo(plan: PausePlan) -> str | None:
     more = ["--running"] * plan.with_running
     more += [] if plan.left is None else ["--for", format_time(plan.left)]
-    return undo.command("pause", undo.changed(plan), *more)
+    return undo.of_changed("pause", plan, *more)
 
 
 ACTION = Action(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from d0ctl.errors import BadUsage
 from d0ctl.model import Phase
-from d0ctl.select import Selector, parse
+from d0ctl.select import WILD, Selector, parse
 from d0ctl.select.span import Span
 from d0ctl.store.views.shapes import ActionView
 from d0ctl.units import format_time, parse_time
@@ -82,13 +82,19 @@ def action_reasons(actions: Iterable[PastAction]) -> list[str]:
         verb, target, undo = action.verb, action.target, action.undo or ""
         command = shlex.join(["d0ctl", *f"{verb} {target}".split(" ")])
         named = undo and (verb in STOPS or f"{undo} ".startswith(f"d0ctl {verb} "))
-        known = {undo} if verb in ENDS or verb == UPDATE else {command, undo}
+        known = {undo} if verb in ENDS or verb == UPDATE else {command, undo, _without_values(undo)}
         shown = (named and len(undo) <= LONGEST_UNDO and typed.isdisjoint(known)
                  and not is_overtaken(action, later))  # fmt: skip
         texts.append("; ".join(filter(None, (action.reason, f"to undo: {undo}" * bool(shown)))))
         typed.add(undo if verb == UPDATE else command)
         later.append(action)
     return texts
+
+
+def _without_values(undo: str) -> str:
+    """Return the first words of a command that the history has of it: the verb and its targets."""
+    names = takewhile(lambda word: word[0].isalpha() or word[0] in WILD, shlex.split(undo))
+    return shlex.join(names)
 
 
 def is_overtaken(action: PastAction, later: Sequence[PastAction]) -> bool:
