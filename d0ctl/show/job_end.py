@@ -12,6 +12,7 @@ from d0ctl.show.why.phases.successful import outdated, partial_read, read_from_o
 from d0ctl.show.why.phases.waiting import prerequisites_of
 from d0ctl.store import Store, stage_order
 from d0ctl.store.files.edited_files import done_with_earlier, earlier_readers
+from d0ctl.store.jobs.retry import at_a_limit
 from d0ctl.store.mail import new_events
 from d0ctl.store.nodes.standstill import counts_of
 from d0ctl.store.views.left_out import short_packages
@@ -37,6 +38,8 @@ class Ending(Struct, frozen=True):
     ended: float
     segments: tuple[Segment, ...]
     incomplete: int
+    may_retry: bool = True
+    """Whether a plain retry is not refused for all of its failed packages."""
 
     @property
     def packages(self) -> int:
@@ -71,10 +74,13 @@ def ending(store: Store, job: int) -> Ending | None:
     if ended is None:
         return None
     counts = dict(counts_of(store, job))
-    segments = tuple(_segment(store, part) for part in new_events.incomplete(store, job, counts))
+    parts = new_events.incomplete(store, job, counts)
+    failed = [part.id for part in parts if part.phase == "failed"]
+    limits = at_a_limit(store.select(failed), None, None, [job])
     return Ending(
         ended.name, ended.title, _status(store, job, counts), counts, ended.submitted,
-        ended.ended, segments, sum(counts.values()) - counts.get("done", 0),
+        ended.ended, tuple(_segment(store, part) for part in parts),
+        sum(counts.values()) - counts.get("done", 0), len(limits) < len(failed),
     )  # fmt: skip
 
 

@@ -38,6 +38,22 @@ def test_a_digest_has_the_failures_their_last_words_and_what_to_type(
     assert len({str(mail["Message-ID"]) for mail in post.mails}) == 3
 
 
+def test_a_mail_advises_no_retry_that_would_be_refused(
+    site: Site, say: Say, carry: Carry, post: PostOffice
+) -> None:
+    say(grid_control=[], cluster_admin=[])
+    site.submit(a_job(("1", [line(package("out", memory=100))])))
+    fail(site, "prod/1/1/1", "out-of-memory", rss=200)
+    with site.store.writing():
+        placement.end_jobs(site.store, now=NOW)
+    carry()
+
+    assert "prod: failed, 1 of 1 package did not complete" in post.text()
+    assert "prod: 1 package failed (out-of-memory)" in post.text()
+    assert "  d0ctl why prod/1/1/1\n" in post.text()
+    assert "d0ctl retry" not in post.text()
+
+
 def test_all_notices_of_a_recipient_go_in_one_mail(
     site: Site, say: Say, carry: Carry, post: PostOffice
 ) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from d0ctl.model import Group
+from d0ctl.model import Group, Reason
 from d0ctl.show.job_end import Ending, Segment
 from d0ctl.store.mail.mail_queue import Notice
 from d0ctl.units import clean, count, duration
@@ -18,6 +18,9 @@ WIDEST = 300
 
 MOST_TOLD = 50
 """The most notices in a mail; it counts the rest."""
+
+AT_A_LIMIT = (Reason.OUT_OF_MEMORY, Reason.WALL_TIME)
+"""Reasons after which a retry needs more of something; `why` of a package says how much."""
 
 _WEIGHTS = {
     "stands-still": 0, "ended": 1, "node-given-up": 2, "node-drained": 2, "node-doubted": 2,
@@ -191,7 +194,7 @@ def _commands_for_failures(notice: Notice) -> Iterator[str]:
         yield f"  d0ctl why {sample['path']}"
         yield f"  d0ctl logs {sample['path']} --attempt {sample['attempt']}"
     yield f"  d0ctl report failures {notice.subject}"
-    if notice.failed:
+    if notice.failed and notice.reason not in AT_A_LIMIT:
         yield f"  d0ctl retry '{notice.subject}:failed'"
     if why_stopped(notice):
         yield f"  d0ctl release {notice.subject}"
@@ -230,7 +233,8 @@ def _commands_for_end(end: Ending) -> Iterator[str]:
     yield f"  d0ctl why {end.name}"
     if end.phases.get("failed"):
         yield f"  d0ctl report failures {end.name}"
-        yield f"  d0ctl retry '{end.name}:failed'"
+        if end.may_retry:
+            yield f"  d0ctl retry '{end.name}:failed'"
 
 
 def _about_node(notice: Notice) -> Iterator[str]:
