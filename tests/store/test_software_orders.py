@@ -5,12 +5,16 @@ import json
 import pytest
 from msgspec.structs import replace
 
+from d0ctl.jobfile.spec import PackageSpec
 from d0ctl.store import Store
-from d0ctl.store.clusters import software_places
+from d0ctl.store.clusters import cluster_views, software_places
 from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue
-from tests.store.catalogue import CHECKSUM, entry, keep, node
+from tests.store.catalogue import CHECKSUM, entry, keep, node, reco
+from tests.support import rows
+from tests.support.building import job, line, package
 from tests.support.jobs import NOW
+from tests.support.site import Site
 
 pytestmark = pytest.mark.usefixtures("drained_localhost")
 
@@ -115,6 +119,33 @@ def test_software_that_never_was_on_a_node_is_no_fault_there(store: Store) -> No
     keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
 
     assert checked(store, here) == (True, "")
+
+
+def test_software_was_used_where_packages_of_it_ran_and_not_their_job(
+    store: Store, site: Site
+) -> None:
+    used, other = node(store, "a"), node(store, "b")
+    keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
+    site.submit(job(("1", [line(PackageSpec("1", (reco(),))), line(package("x"))])))
+    site.launch("prod/1/1/1", "a")
+    site.end("prod/1/1/1")
+    site.launch("prod/1/2/1", "b")
+    site.end("prod/1/2/1")
+    with store.writing():
+        rows.delete(store, "job_node_record")  # as `node resume` does
+
+    places = {place.node: place.jobs for place in software_places.places(store)}
+
+    assert places == {"a": ["prod"]}
+    assert [checked(store, number)[0] for number in (used, other)] == [False, True]
+
+
+def test_a_cluster_has_no_software_that_was_not_found_there(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
+    checked(store, here)
+
+    assert not any(view.software for view in cluster_views.clusters(store))
 
 
 def test_software_that_is_not_where_it_was_pushed_is_a_fault(store: Store) -> None:

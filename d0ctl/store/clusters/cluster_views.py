@@ -11,6 +11,7 @@ from d0ctl.store.clusters.pilots import BatchJob, alive, direct_jobs
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import owners_of, researcher_of
 from d0ctl.store.nodes.site import Fault, fault_of, setting
+from d0ctl_wrapper.host.software_cache import NOT_INSTALLED
 
 
 class ClusterView(Struct, frozen=True):
@@ -53,7 +54,7 @@ class ResearcherView(Struct, frozen=True):
 def clusters(store: Store) -> list[ClusterView]:
     """Return the clusters that have nodes or are in the site file, by name."""
     nodes = _grouped(store.rows("nodes_of_clusters"), "name")
-    software = _grouped(store.rows("software_there"), "title")
+    software = _grouped(store.rows("software_there", absent=NOT_INSTALLED), "title")
     said = setting(store, "researchers") or {}
     platforms = setting(store, "platforms") or {}
     views = [

@@ -174,10 +174,16 @@ select coalesce(
          exists (select 1 from archive_copy
                   where node_id = :node and checksum = :checksum and arrived is not null)
          or exists (select 1
-                      from job_node_record as record
-                      join requirement on requirement.job_id = record.job_id
-                      join json_each(requirement.software) as used
-                     where record.node_id = :node and used.value = :name || '/' || :version));
+                      from job
+                      cross join package on package.job_id = job.id
+                      cross join requirement on requirement.id = package.requirement_id
+                      cross join json_each(requirement.software) as used
+                                 on used.value = :name || '/' || :version
+                      cross join attempt on attempt.package_id = package.id
+                                        and attempt.node_id = :node and attempt.ended is not null
+                     where exists (select 1 from requirement
+                                    where requirement.job_id = job.id
+                                      and requirement.software <> '[]')));
 
 -- name: fail_pushes
 -- Pushes of an archive that is missing, or is another, can't be done.
@@ -308,7 +314,7 @@ select cluster_id, name from node order by name;
 
 -- name: software_there
 -- Software on nodes of each cluster: its archive was copied, or a node last said that it
--- has it.
+-- has it, and not that it rightly lacks it.
 select cluster_id, title
   from (select node.cluster_id, software.title
           from archive_copy
@@ -322,6 +328,7 @@ select cluster_id, title
                  where ended is not null
                  group by node_id, name, version, platform) as newest
           join software_order as last on last.id = newest.id and last.verb <> 'purge' and last.ok = 1
+                                            and last.message is not :absent
           join node on node.id = last.node_id)
  order by cluster_id, title;
 
@@ -367,16 +374,19 @@ select node.name as node, cluster.name as cluster, software.title, software.plat
  order by software.title, node.name;
 
 -- name: software_of_jobs
--- The nodes where packages of jobs that use some software have ended.
-select distinct json_each.value as title, node.name as node, cluster.name as cluster,
-       job.name as job
+-- The nodes where packages that use some software have ended, and their jobs.
+select distinct used.value as title, node.name as node, cluster.name as cluster, job.name as job
   from job
-  cross join requirement on requirement.job_id = job.id and requirement.software <> '[]'
-  cross join json_each(requirement.software)
-  join job_node_record on job_node_record.job_id = job.id
-  join node on node.id = job_node_record.node_id
+  cross join package on package.job_id = job.id
+  cross join requirement on requirement.id = package.requirement_id
+                        and requirement.software <> '[]'
+  cross join json_each(requirement.software) as used
+  cross join attempt on attempt.package_id = package.id and attempt.ended is not null
+  join node on node.id = attempt.node_id
   join cluster on cluster.id = node.cluster_id
- where job.visible = 1 and (:title is null or :title = json_each.value)
+ where job.visible = 1 and (:title is null or :title = used.value)
+   and exists (select 1 from requirement
+                where requirement.job_id = job.id and requirement.software <> '[]')
  order by title, node, job.id;
 
 -- name: tokens
