@@ -262,13 +262,13 @@ select stage.id, stage.seq, stage.name
  where job.name = :job and job.visible = 1 order by stage.seq;
 
 -- name: stage_outputs
--- The outputs of a stage that it does not read itself: a late output as its pattern until its files are
--- known.
+-- The outputs of a stage that it does not read itself, but for those of lines that the job file no
+-- longer has: a late output as its pattern until its files are known.
 select file.name, file.late, coalesce(file.size, file.size_asked) as size
   from line
   join package on package.line_id = line.id
   join file on file.package_id = package.id
- where line.stage_id = :stage and file.dropped = 0
+ where line.stage_id = :stage and line.named <> 2 and file.dropped = 0
    and (file.late = 0 or file.present = 0)
    and (file.pattern_id is null
         or (select pattern.present from file as pattern where pattern.id = file.pattern_id) = 1)
