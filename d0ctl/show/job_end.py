@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.model import Counts, Group, by_status, job_status
+from d0ctl.show.drawing.archived import in_archive
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import MOST_READ, shortfalls
 from d0ctl.show.why.phases.successful import outdated, partial_read, read_from_outside
@@ -102,10 +103,13 @@ def _segment(store: Store, package: new_events.Incomplete) -> Segment:
 def remarks_on(store: Store, job: JobSummary) -> list[str]:
     """Say what its results lack, what is out of date, and which files from outside have changed."""
     found, stale = done_with_earlier(store, job.id), outdated(store, job)
-    return [
+    archive = store.home.archive
+    texts = [
         *shortfalls(job.name, short_packages(store, job.id, MOST_READ)),
         *read_from_outside(store, job),
         *partial_read(store, job),
         *stale,
-        *(earlier_readers(*file, is_said=bool(stale)) for file in found.items()),
-    ]
+        *(earlier_readers(*file, is_said=bool(stale), archived=bool(archive))
+          for file in found.items()),
+    ]  # fmt: skip
+    return [in_archive(text, archive) for text in texts]

@@ -186,7 +186,8 @@ def _purged(about: _AboutFile) -> None:
     file = about.file
     why = why_gone(about.store, file, about.found_copies, about.now)
     about.explanation.answer = f"{_name(file)} was made by `{file.maker}` and is gone: {why}"
-    about.explanation.facts.append("it is made again if a package that reads it is retried")
+    if not about.store.home.archive:
+        about.explanation.facts.append("it is made again if a package that reads it is retried")
     is_done = file.maker_phase == Phase.DONE
     is_kept = "retain" in (file.disposition or file.dispositions) or file.result or file.locator
     if is_done and about.readers and not is_kept:  # their end removes it once more
@@ -202,6 +203,7 @@ def _dropped(about: _AboutFile) -> None:
     if file.maker_phase == Phase.DROPPED:
         explanation.answer = f"{_name(file)} is dropped: {maker.answer}"
         explanation.facts, explanation.commands = maker.facts, maker.commands
+        explanation.retries = maker.retries
         return
     line = (file.maker or "").rpartition("/")[0]
     explanation.answer = f"{_name(file)} is dropped: line `{line}` that made it was dropped"
@@ -231,6 +233,7 @@ def _unmade(about: _AboutFile, state: str) -> None:
     because = maker.answer.replace(f"package `{maker.path}`", f"its maker `{maker.path}`", 1)
     explanation.answer = f"{_name(about.file)} {state}: {because}"
     explanation.facts, explanation.commands = maker.facts, maker.commands
+    explanation.retries = maker.retries
     explanation.stderr = maker.stderr
     explanation.details |= maker.details
 

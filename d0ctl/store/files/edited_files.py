@@ -144,13 +144,19 @@ def earlier_read_by(store: Store, package: int) -> list[str]:
     return [row["name"] for row in rows]
 
 
-def earlier_readers(name: str, readers: EarlierReaders, *, is_said: bool = False) -> str:
+def earlier_readers(
+    name: str, readers: EarlierReaders, *, is_said: bool = False, archived: bool = False
+) -> str:
     """Say that packages have succeeded with earlier contents of a file.
 
     If it `is_said` how packages of the job that are out of date run again, that does it for these.
+    Those of an archive never do.
     """
     them, its = ("it", "its") if readers.packages == 1 else ("them", "their")
-    text = f"`{name}` has changed since {count(readers.packages, 'finished package')} read it: "
+    text = f"`{name}` has changed since {count(readers.packages, 'finished package')} read it"
+    if archived:
+        return text
+    text += ": "
     if is_said:
         job = readers.part.partition("/")[0]
         return f"{text}`d0ctl update {quote(job)} --again` runs {them} again, too"

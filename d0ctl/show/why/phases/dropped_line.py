@@ -62,7 +62,9 @@ def add(
     """Add the command that restores a line; if another is needed, why, and what to do first."""
     if named == REMOVED:
         explanation.facts.append("`update` removed the line: the job file does not have it")
-        explanation.facts.append(f"to restore `{path}`, put it back there")
+        restoring = f"to restore `{path}`, put it back there"
+        explanation.facts.append(restoring)
+        explanation.retries.append(restoring)
         command = shlex.join(["d0ctl", "update", path.partition("/")[0]])
         if command not in explanation.commands:
             explanation.commands.append(command)
@@ -74,7 +76,9 @@ def add(
     at = f" at {moment(reader['launched'], now)}" if reader["launched"] is not None else ""
     without = f"`{reader['path']}` was launched without its files{at}"
     if reader["phase"] == Phase.DONE:
-        explanation.facts.append(f"{without}: --again runs it again with them")
+        again = f"{without}: --again runs it again with them"
+        explanation.facts.append(again)
+        explanation.retries.append(again)
         explanation.commands.append(f"d0ctl restore-line {path} --again")
     else:
         explanation.facts.append(f"{without}, so it can't be restored before that has ended")

@@ -184,9 +184,10 @@ def not_copied(store: Store, job: JobSummary) -> list[str]:
     text, name = text_of(store, job.id), quote(job.name)
     has_file = text is not None and text.has_file
     file, option = ("the job file", "") if has_file else (f"`d0ctl export {name}`", " --file FILE")
+    add = f": add that to {file}, then `d0ctl update {name}{option}`"
     return [f"no package reads `{found.name}`, but as it has a disposition, it is copied to "
-            f"results/ only with `result: yes`{more}: add that to {file}, then "
-            f"`d0ctl update {name}{option}`"]  # fmt: skip
+            f"results/ only with `result: yes`{more}{'' if store.home.archive else add}"
+            ]  # fmt: skip
 
 
 def read_from_outside(store: Store, job: JobSummary) -> list[str]:
@@ -220,7 +221,9 @@ def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     if path not in ("", job.name):
         return outdated(store, job, path)
     earlier, stale = done_before_replaced(store, job.id).items(), outdated(store, job)
-    changed = [earlier_readers(*file, is_said=bool(stale)) for file in earlier]
+    is_archived = bool(store.home.archive)
+    changed = [earlier_readers(*file, is_said=bool(stale), archived=is_archived)
+               for file in earlier]  # fmt: skip
     reads = [*read_from_outside(store, job), *partial_read(store, job)]
     return [*not_kept(store, job), *reads, *stale, *changed]
 
