@@ -1,4 +1,6 @@
-"""Jobs of the same name in several archives."""
+"""Names in archives, and of the jobs that keep others from them."""
+
+from pathlib import Path
 
 from d0ctl.config import Home
 from tests.cli.conftest import Type
@@ -32,3 +34,24 @@ def test_an_archive_is_no_backup(site: Site, home: Home, d0ctl: Type) -> None:
             f"d0ctl: `{file}` is an archive and not a backup: it has only archived jobs",
             "d0ctl status --archive old",
         ]
+
+
+def test_a_job_whose_files_another_reads_leads_to_the_end_of_that_one(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    for name, reads in (("make", "[]"), ("use", "['make:a']")):
+        file, made = tmp_path / f"{name}.yaml", "a" if name == "make" else "b"
+        lines = f"[{{run: echo > {made}, inputs: {reads}, outputs: {made}}}]"
+        file.write_text(f"job: {name}\nstages: [{{lines: {lines}}}]\n")
+        assert d0ctl("submit", str(file)).exit_code == 0
+    site.finish("make/1/1/1")
+
+    for verb, past in (("archive", "archived"), ("remove", "removed")):
+        waiting = d0ctl(verb, "make", "--yes")
+        d0ctl("hold", "use")
+        held = d0ctl(verb, "make", "--yes")
+        d0ctl("release", "use")
+
+        refused = f"d0ctl: job `make` makes files that `use` reads, so it can't be {past}\n"
+        assert waiting.stderr == f"{refused}d0ctl wait use\n"
+        assert held.stderr == f"{refused}d0ctl why use\n"

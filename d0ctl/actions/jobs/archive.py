@@ -88,12 +88,13 @@ def _may_go(store: Store, job: JobSummary, target: Selector, age: float | None, 
     is_named = any(part.job == job.name for part in target.parts)
     try:
         if not has_ended(job) and job.status != Group.FAILED:
+            verb = "why" if job.hold or job.pause else "wait"
             raise Refused(f"job `{job.name}` has not ended, so it can't be archived",
-                          hint=f"d0ctl wait {job.name}")  # fmt: skip
+                          hint=f"d0ctl {verb} {job.name}")  # fmt: skip
         # without a daemon, nobody has recorded the end
         if age is not None and (job.ended is None or job.ended > now - age):
             raise Refused(f"job `{job.name}` has ended less than {duration(age)} ago")
-        removal.check_removal(store, job.id, job.name)
+        removal.check_removal(store, job.id, job.name, "archived")
     except Refused:
         if is_named:
             raise

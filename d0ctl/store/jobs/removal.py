@@ -12,6 +12,7 @@ from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.jobs import results, unneeded_files
 from d0ctl.store.nodes.holder import holder, is_dead
+from d0ctl.store.views import browse
 
 
 def sweep(store: Store, *, now: float) -> None:
@@ -47,13 +48,15 @@ def job_ids(store: Store) -> set[int]:
     return {row["id"] for row in store.rows("job_ids")}
 
 
-def check_removal(store: Store, job: int, name: str) -> None:
-    """Raise Refused while other jobs need files of this one."""
+def check_removal(store: Store, job: int, name: str, past: str = "removed") -> None:
+    """Raise Refused while other jobs need files of this one; they are waited for if they move."""
     needy = [row[0] for row in store.rows("jobs_in_need", job=job)]
     if needy:
+        reader = browse.job(store, needy[0]) if browse.has_job(store, needy[0]) else None
+        moves = reader is not None and reader.is_open and not (reader.hold or reader.pause)
         raise Refused(
-            f"job `{name}` makes files that `{needy[0]}` reads, so it can't be removed",
-            hint=f"d0ctl remove {needy[0]}",
+            f"job `{name}` makes files that `{needy[0]}` reads, so it can't be {past}",
+            hint=f"d0ctl {'wait' if moves else 'why'} {needy[0]}",
         )
 
 
