@@ -267,9 +267,10 @@ def readers(found: Listed, how: str, whose: str = "", besides: Container[str] = 
         jobs = list(takewhile(lambda job: job not in besides, every))  # later ones read of these
         if not jobs:
             return
-        parts = found.first if found.number == 1 else jobs
+        waves = [[*found.first]] if found.number == 1 else found.waves(jobs)
         again = ", and once that has ended: ".join(
-            f"d0ctl update {shlex.quote(part)} --again" for part in parts
+            " && ".join(f"d0ctl update {shlex.quote(part)} --again" for part in wave)
+            for wave in waves
         )
         yield f"{how.format(them='it' if found.number == 1 else 'them')}: {again}"
 

@@ -102,6 +102,27 @@ def test_packages_of_other_jobs_are_named_and_stay_as_they_are(
     assert (site.phase("mc/2/1/1"), site.phase("reader-001/1/1/1")) == ("ready", "done")
 
 
+def test_jobs_that_read_files_of_each_other_run_again_after_these(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    for name, reads in (("ana", "mc:all.txt"), ("pub", "mc:all.txt"), ("sum", "ana:of-ana")):
+        reader = file.with_name(f"{name}.yaml")
+        line = f"run: cat, inputs: ['{reads}'], outputs: of-{name}"
+        reader.write_text(f"job: {name}\nstages: [{{lines: [{{{line}}}]}}]\n")
+        assert d0ctl("submit", str(reader)).exit_code == 0
+    for path in ("mc/1/1/1", "mc/1/2/1", "mc/2/1/1", "ana/1/1/1", "pub/1/1/1", "sum/1/1/1"):
+        site.finish(path)
+    file.write_text(FIRST.replace("cat {inputs}", "sort {inputs}"))
+
+    plan = d0ctl("update", "mc", "--again", "--dry-run").stdout
+    dropped = d0ctl("kill-line", "mc/1/1", "--drop-outputs", "--dry-run").stdout
+
+    first = "d0ctl update ana --again && d0ctl update pub --again"
+    assert f": {first}, and once that has ended: d0ctl update sum --again\n" in plan
+    own = "d0ctl update mc --again, and once that has ended"
+    assert f": {own}: {first}, and once that has ended: d0ctl update sum --again\n" in dropped
+
+
 def test_an_update_counts_all_packages_that_would_run_again(
     site: Site, file: Path, d0ctl: Type
 ) -> None:

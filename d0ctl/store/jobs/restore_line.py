@@ -82,7 +82,7 @@ def lacking_elsewhere(selected: Selection) -> Listed:
     """Return the packages of other jobs that have succeeded without files of the selection, which
     stay as they are.
     """
-    return retry.listed(selected.rows("lacking_elsewhere"))
+    return retry.with_needs(selected.store, retry.listed(selected.rows("lacking_elsewhere")))
 
 
 class Rerun(NamedTuple):

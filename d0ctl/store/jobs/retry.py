@@ -160,6 +160,17 @@ class Listed(Struct, frozen=True):
 
     number: int
     first: tuple[str, ...]
+    needs: frozenset[tuple[str, str]] = frozenset()
+    """Which jobs of these read files of which others of them."""
+
+    def waves(self, jobs: Sequence[str]) -> list[list[str]]:
+        """Sort jobs by when they can run again: those that read files of others after these."""
+        left, waves = list(jobs), list[list[str]]()
+        while left:
+            first = [job for job in left if all((job, maker) not in self.needs for maker in left)]
+            waves.append(first or left)
+            left = [job for job in left if job not in waves[-1]]
+        return waves
 
 
 NONE = Listed(0, ())
@@ -192,7 +203,7 @@ def count_accepted(selected: Selection) -> int:
 
 def readers_done(selected: Selection) -> Listed:
     """Return other packages that have succeeded with files of the selected ones, recursively."""
-    return listed(selected.rows("readers_done"))
+    return with_needs(selected.store, listed(selected.rows("readers_done")))
 
 
 def lines_needing_elsewhere(selected: Selection) -> Listed:
@@ -221,6 +232,13 @@ def _listed_lines(rows: Sequence[Row]) -> Listed:
 def listed(rows: Sequence[Row]) -> Listed:
     """Return the number and the paths of packages of which these are the first rows."""
     return Listed(rows[0]["number"], tuple(row["path"] for row in rows)) if rows else NONE
+
+
+def with_needs(store: Store, found: Listed) -> Listed:
+    """Add which of the jobs of the first packages read files of others of them."""
+    jobs = {path.partition("/")[0] for path in found.first}
+    needs = frozenset(map(tuple, store.rows("needs_among", jobs=json.dumps([*jobs]))))
+    return Listed(found.number, found.first, needs)
 
 
 def retry(

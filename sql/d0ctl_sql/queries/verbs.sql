@@ -608,6 +608,15 @@ select count(*) over () as number, job.name as job, stage.seq as stage, line.seq
  order by line.id
  limit 10;
 
+-- name: needs_among
+-- Which of these jobs read files of which others of them.
+select job.name as reader, maker.name as maker
+  from job
+  join need on need.job_id = job.id
+  join job as maker on maker.id = need.maker_id
+ where job.name in (select value from json_each(:jobs)) and job.visible = 1
+   and maker.name in (select value from json_each(:jobs));
+
 -- name: readers_done
 -- How many other packages have succeeded with files of the selected ones, recursively, and the first
 -- ones; not those of lines that are dropped, or that their job file has no more.

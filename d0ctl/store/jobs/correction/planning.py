@@ -271,7 +271,7 @@ def _listed(store: Store, packages: Collection[int]) -> Listed:
     selected = store.select(packages)
     selected.change("leave_without_use")
     found = lifecycle.paths(selected, MOST_LISTED) if packages else []
-    return Listed(selected.count(), tuple(path for path, _ in found))
+    return retry.with_needs(store, Listed(selected.count(), tuple(path for path, _ in found)))
 
 
 def declared_results(spec: JobSpec) -> list[str]:
