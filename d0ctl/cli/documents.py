@@ -18,6 +18,7 @@ from d0ctl.show.why.production import (
 )
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes.holder import drives
 from d0ctl.store.nodes.standstill import Production, production
 from d0ctl.store.tasks.views import DatasetView, Remains, TaskChange, TaskSummary
 from d0ctl.store.views import activity, browse, selection
@@ -46,13 +47,15 @@ def time_range(found: Range | None) -> jobs.TimeRange | None:
     return {"at": iso(found.middle), "low": iso(found.low), "high": iso(found.high)}
 
 
-def job(job: JobSummary, of: Horizon, stop: Obstacle | None, now: float) -> jobs.Job:
-    """Return a job in the list of all; `stop` stops it alone."""
+def job(
+    job: JobSummary, of: Horizon, stop: Obstacle | None, now: float, *, driven: bool
+) -> jobs.Job:
+    """Return a job in the list of all; `stop` stops it alone. If not `driven` it has no end."""
     return fill(
         jobs.Job,
         job,
         job=job.name,
-        estimated_end=time_range(eta.at(of.end(job.id), now)),
+        estimated_end=time_range(eta.at(of.end(job.id), now)) if driven else None,
         waits_for_nodes=list(of.nodes_down(job.id)),
         held=_stop(jobs.Hold, job, "hold") if job.hold else None,
         paused=bool(job.pause),
@@ -80,7 +83,7 @@ def overview(store: Store, rows: Sequence[JobSummary], now: float) -> jobs.Jobs:
     of, site = eta.horizon(store, now=now), production(store, now=now)
     alone = _alone(site, now)
     return {
-        "jobs": [job(row, of, alone.get(row.name), now) for row in rows],
+        "jobs": [job(row, of, alone.get(row.name), now, driven=site.driven) for row in rows],
         "obstacles": [_obstacle(found) for found in obstacles(site, now)],
     }
 
@@ -149,7 +152,7 @@ def job_card(store: Store, summary: JobSummary, now: float) -> jobs.JobCard:
     return fill(
         jobs.JobCard,
         settings,
-        **job(summary, eta.horizon(store, now=now), stop, now),
+        **job(summary, eta.horizon(store, now=now), stop, now, driven=drives(store, summary.id)),
         max_alike_failures=settings.most_alike,
         dropped=dropped.lines,
         removed=dropped.removed,

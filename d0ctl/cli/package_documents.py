@@ -13,6 +13,7 @@ from d0ctl.show.cards.binary import Binary
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.live_status import LiveStatus
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes.holder import drives
 from d0ctl.store.views import one_package
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import shortfall as find_shortfall
@@ -45,7 +46,7 @@ def attempt(view: AttemptView) -> packages.Attempt:
 
 def package(store: Store, view: PackageView, now: float) -> packages.Package:
     """Return all about a package."""
-    times = eta.package_times(store, view.id, now=now)
+    times = eta.package_times(store, view.id, now=now) if drives(store, view.job_id) else None
     lacks = find_shortfall(store, view.id, view.path, view.phase)
     seen = one_package.acknowledgement(store, view.id)
     return fill(

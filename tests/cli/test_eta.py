@@ -224,6 +224,10 @@ def test_a_job_with_unreachable_packages_has_no_end_until_their_node_is_back(
     undriven = d0ctl("eta", "prod").stdout, d0ctl("status").stdout
     assert undriven[0].startswith("prod  no estimate of its end: no daemon is running, so nothing")
     assert "no daemon is running" in undriven[1] and "ends about" not in "".join(undriven)
+    for words in (["status", "prod"], ["status", "prod/1/1/1"], ["eta", "prod"], ["status"]):
+        shown = document(d0ctl(*words, "--json").stdout)
+        assert shown.get("jobs", [shown])[0].get("estimated_end") is None, words
+        assert shown.get("end") is None, words
     drive(site)
     assert "ends about" in d0ctl("eta", "prod").stdout
     assert "ends about" in d0ctl("status").stdout

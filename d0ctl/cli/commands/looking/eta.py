@@ -96,19 +96,21 @@ def _no_end(job: JobSummary) -> Refused:
 def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
     """Return when a job ends. Raises Refused if it has ended."""
     from d0ctl.cli.documents import size_range, time_range
+    from d0ctl.store.nodes.holder import drives
 
-    horizon = _horizon(store, job, now)
-    left = horizon.jobs[job.id]
+    found = _horizon(store, job, now)
+    ends = found if drives(store, job.id) else horizon.NO_HORIZON
+    left = found.jobs[job.id]
     return {
         "job": job.name,
-        "end": time_range(eta.at(horizon.end(job.id), now)),
+        "end": time_range(eta.at(ends.end(job.id), now)),
         "waits_for_nodes": list(left.nodes_down),
         "cpu_left": left.work.middle,
-        "cpu_before": horizon.before(job.id),
+        "cpu_before": found.before(job.id),
         "longest_chain": left.longest_chain,
         "stages": [
             {"stage": stage.seq, "left": stage.packages, "runs": stage.runs,
-             "end": time_range(eta.at(horizon.stage_end(job.id, stage.seq), now)),
+             "end": time_range(eta.at(ends.stage_end(job.id, stage.seq), now)),
              "seconds": None if stage.seconds is None else stage.seconds.middle,
              "seconds_low": None if stage.seconds is None else stage.seconds.low,
              "seconds_high": None if stage.seconds is None else stage.seconds.high,
