@@ -3,7 +3,7 @@
 import time
 
 from d0ctl.model import Address
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import leases, registry
 from d0ctl.units import moment
 from tests.cli.conftest import Type
 from tests.cli.test_check import down, drive
@@ -64,3 +64,32 @@ def test_why_of_a_job_gives_up_all_of_its_unreachable_packages_with_one_command(
     assert f"  $ d0ctl kill prod:unreachable{them}" in of_job
     assert f"  $ d0ctl kill 'prod/1/*:unreachable'{them}" in of_stage
     assert done.exit_code == 0 and "2 packages" in done.stdout
+
+
+def test_packages_are_given_up_after_the_daemon_that_runs_now_has_tried_their_node(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("make", [line(package("a"))]), name="prod"))
+    site.launch("prod/1/1/1")
+    down(site, "localhost")
+    places = (["why", "prod"], ["why", "prod/1/1/1"], ["why", "localhost"])
+
+    for words in places:
+        assert "does not answer within 1 h 00 min once a daemon runs, " in d0ctl(*words).stdout, (
+            words
+        )
+    for words in (["status", "-q"], ["status", "prod", "-q"]):
+        said = d0ctl(*words).stdout
+        assert "1 package unreachable in `prod`" in said or "1 unreachable (`localhost`" in said
+        assert "elsewhere" not in said, "nobody knows when"
+
+    drive(site)
+    began = time.time() + 1800
+    with site.store.writing():
+        node = registry.named(site.store, "localhost").id
+        leases.take_lease(site.store, f"node {node}", now=began)
+    until = moment(began + 3600, time.time())
+    for words in places:
+        assert f"does not answer before {until}, " in d0ctl(*words).stdout, words
+    for words in (["status", "-q"], ["status", "prod", "-q"]):
+        assert f", which may run elsewhere from {until} on" in d0ctl(*words).stdout, words

@@ -142,16 +142,14 @@ def is_by_person(job: JobStanding) -> bool:
 def _unreachable(production: Production, given_up: float | None, now: float) -> str:
     """Count packages on nodes that do not answer, and say from when on they may run elsewhere.
 
-    Those of jobs that are held or paused may not.
+    Those of jobs that are held or paused may not, and without a daemon nobody knows when.
     """
-    if given_up is None:
-        return ""
     may_start, stay = dict[str, int](), dict[str, int]()
     for job in production.jobs:
         if job.work.silent:
             is_kept_back = job.work.held or job.work.paused
             (stay if is_kept_back else may_start)[job.name] = job.work.silent
-    later = f", which may run elsewhere from {moment(given_up, now)} on"
+    later = "" if given_up is None else f", which may run elsewhere from {moment(given_up, now)} on"
     return "; ".join(
         f"{count(sum(jobs.values()), 'package')} unreachable in {in_quotes(jobs)}{when}"
         for jobs, when in ((may_start, later), (stay, "")) if jobs

@@ -57,13 +57,13 @@ def node(store: Store, name: str, now: float) -> Explanation:
         if room.used:
             from d0ctl.show.why.phases.launched import until_given_up  # late: few nodes are down
 
-            until = until_given_up(store, row.since or now, now)
+            within = until_given_up(store, row.id, row.since or now, now)
             explanation.facts.append(
                 "its launched packages are unreachable, also those that were only starting: if it "
-                + (f"does not answer before {until}, they may run elsewhere; assigned ones have "
-                   "gone elsewhere" if is_driven else
-                   "does not answer once a daemon runs, they may run elsewhere")
-            )  # fmt: skip
+                f"does not answer {within}, they may run elsewhere"
+                + "; assigned ones have gone elsewhere"
+                * is_driven
+            )
         if (row.last_error or "").startswith(NEWER_HOME):
             explanation.facts.append(
                 "a daemon here would delete what is newer there: go on in that home, or, to go on "

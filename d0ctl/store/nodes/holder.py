@@ -102,6 +102,20 @@ def any_driver(store: Store) -> bool:
     return any(not is_dead(row["holder"]) for row in store.rows("leases"))
 
 
+def given_up(store: Store, node: int, since: float) -> float | None:
+    """Return when packages of a node that is down since then count as lost; None without a driver.
+
+    Each process waits for `unreachable-after` while it tries to reach the node itself.
+    """
+    leases = [row for row in store.rows("leases") if not is_dead(row["holder"])]
+    if not leases:
+        return None
+    from d0ctl.store.nodes.site import default  # late: few nodes are down
+
+    tried = [float(row["taken"]) for row in leases if row["name"] == f"node {node}"]
+    return max([since, *tried]) + float(default(store, "unreachable-after"))
+
+
 def last_heard(store: Store) -> float | None:
     """Return when any node was heard last if no process drives packages now; else None.
 

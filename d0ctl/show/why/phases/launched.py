@@ -22,14 +22,14 @@ from d0ctl.store.clusters.pilots import direct_job_of
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import AT_ONCE
 from d0ctl.store.nodes import registry
-from d0ctl.store.nodes.holder import any_driver
+from d0ctl.store.nodes.holder import any_driver, given_up
 from d0ctl.store.nodes.site import default
 from d0ctl.store.nodes.standstill import NodeView, node_views
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.shapes import JobSummary, PackageRow
 from d0ctl.store.views.shapes.of_package import PackageView
-from d0ctl.units import count, moment
+from d0ctl.units import count, duration, moment
 from d0ctl_wrapper.protocol.text import PAUSED
 
 MOST_STRAGGLERS = 10_000
@@ -172,18 +172,24 @@ def killing(subject: Subject) -> None:
     subject.command(f"d0ctl why {package.node}")
 
 
-def continues_there(store: Store, job: JobSummary, since: float, now: float) -> str:
+def continues_there(
+    store: Store, job: JobSummary, node: str | None, since: float, now: float
+) -> str:
     """Say what becomes of a package of a job on a node that is down since then."""
-    until = until_given_up(store, since, now)
+    row = registry.find(store, node or "")
+    within = until_given_up(store, row.id if row else 0, since, now)
     then = "counts as lost"
     if kept_back(job, now) is None:
         then = "runs elsewhere, if another node can take it"
-    return f"it may continue there; if the node does not answer before {until}, it {then}"
+    return f"it may continue there; if the node does not answer {within}, it {then}"
 
 
-def until_given_up(store: Store, since: float, now: float) -> str:
-    """Return when packages of a node that is down since then run elsewhere."""
-    return moment(since + float(default(store, "unreachable-after")), now)
+def until_given_up(store: Store, node: int, since: float, now: float) -> str:
+    """Say until when a node that is down since then has to answer, so that packages stay there."""
+    until = given_up(store, node, since)
+    if until is not None:
+        return f"before {moment(until, now)}"
+    return f"within {duration(default(store, 'unreachable-after'))} once a daemon runs"
 
 
 def unreachable(subject: Subject) -> None:
@@ -195,7 +201,8 @@ def unreachable(subject: Subject) -> None:
     )
     if package.note:
         subject.fact(f"because: {remark(package.note)}")
-    subject.fact(continues_there(subject.store, subject.job, package.changed, subject.now))
+    subject.fact(continues_there(subject.store, subject.job, package.node, package.changed,
+                                 subject.now))  # fmt: skip
     subject.explanation.commands += [
         f"d0ctl node check {package.node}",
         give_up(package.path),

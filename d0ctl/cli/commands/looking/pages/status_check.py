@@ -10,7 +10,8 @@ from d0ctl.errors import D0Error, ExitCode
 from d0ctl.show.usage.site_check import Check, check
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause
-from d0ctl.store.nodes import registry, site, standstill
+from d0ctl.store.nodes import registry, standstill
+from d0ctl.store.nodes.holder import given_up
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.job_files.eta_away import nodes_down
@@ -80,12 +81,13 @@ def run(json: bool) -> ExitCode:
 
 
 def _given_up(store: Store, state: Production) -> float | None:
-    """Return when the first unreachable packages will be given up; None if there are none."""
+    """Return when the first unreachable packages will be given up; None if nobody knows."""
     if not any(job.work.silent for job in state.jobs):
         return None
     down = registry.down_with_packages(store)
-    since = [view.since for view in state.nodes if view.name in down and view.since is not None]
-    return min(since) + float(site.default(store, "unreachable-after")) if since else None
+    times = [given_up(store, view.node.room.id, view.since) for view in state.nodes
+             if view.name in down and view.since is not None]  # fmt: skip
+    return min((at for at in times if at is not None), default=None)
 
 
 def _broken(why: str) -> Check:
