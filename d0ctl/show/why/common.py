@@ -169,10 +169,11 @@ def with_rest(row: NodeCapacity, now: float) -> NodeRoom:
 
 
 class Objection(Struct, frozen=True):
-    """Why a node can't take a package: `text` follows its name, `many` the names of several."""
+    """Why a node can't take a package, after its name or those of `many`; `until` ends a pause."""
 
     text: str
     many: str
+    until: float | None = None
 
 
 def objection(row: NodeCapacity, requirement: Requirement, now: float) -> Objection | None:

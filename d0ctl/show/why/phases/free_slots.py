@@ -22,7 +22,7 @@ from d0ctl.store.nodes.holder import drives
 from d0ctl.store.nodes.standstill import node_views
 from d0ctl.store.views import one_package
 from d0ctl.store.views.shapes.of_package import PeakUse
-from d0ctl.units import count, format_size, listed, size, with_unit
+from d0ctl.units import count, format_size, listed, moment, size, with_unit
 
 REQUESTS: Mapping[str, dict[str, Any]] = {
     "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},
@@ -43,6 +43,9 @@ def why_not_taken(subject: Subject) -> str:
     out |= node_pauses.objection(subject, [row for row in rows if row.name not in out])
     out |= broker.objection(subject, [row for row in rows if row.name not in out])
     fits = [row for row in rows if row.name not in out]
+    resting = {name: why.until for name, why in out.items() if why.until is not None}
+    avoided = recovery.avoided(subject.package, fits, others_pause=bool(resting))
+    out |= avoided
     is_driven = drives(subject.store, subject.job.id)
     away = 0
     if is_driven and fits and any(row.state == "down" for row in rows):
@@ -55,7 +58,7 @@ def why_not_taken(subject: Subject) -> str:
         {"node": row.name, "against": out[row.name].text if row.name in out else None,
          "cpus": row.cpus, "used": row.used} for row in rows
     ]  # fmt: skip
-    fits = recovery.without_last_node(subject.package, fits, explanation)
+    fits = [row for row in fits if row.name not in avoided]
     coming = _pilots(subject, requirement)
     explanation.facts += coming
     if not rows and not coming:
@@ -67,6 +70,9 @@ def why_not_taken(subject: Subject) -> str:
     if not fits and coming:
         explanation.commands.append("d0ctl cluster list")
         return "it waits for a pilot"
+    if not fits and resting:
+        explanation.commands.append("d0ctl node list")
+        return _resting(resting, subject.now)
     if not fits:
         _suggest_nodes(subject, rows, requirement)
         _close_matches(subject, rows, requirement)
@@ -83,6 +89,14 @@ def why_not_taken(subject: Subject) -> str:
             f"d0ctl why {fits[0].name}" if len(fits) == 1 else "d0ctl node list"
         )
     return why
+
+
+def _resting(until: Mapping[str, float], now: float) -> str:
+    """Say for which of the nodes that pause it waits, and until when."""
+    first = min(until, key=lambda name: until[name])
+    if len(until) == 1:
+        return f"it waits for `{first}`, which pauses until {moment(until[first], now)}"
+    return f"it waits for nodes that pause, `{first}` only until {moment(until[first], now)}"
 
 
 def _pilots(subject: Subject, requirement: Requirement) -> list[str]:

@@ -28,10 +28,10 @@ def objection(subject: Subject, fits: list[NodeCapacity]) -> dict[str, Objection
     )
     for row in fits:
         if row.name not in exclusions and (how := resting.get(row.id)):
-            until = moment(bad_nodes.pause_end(how, limits), subject.now)
+            until = bad_nodes.pause_end(how, limits)
             failed = count(how.streak, "attempt of its stage", "attempts of its stage")
-            text = f"pauses until {until}: {failed} failed there in a row"
-            exclusions[row.name] = Objection(text, "pause")
+            text = f"pauses until {moment(until, subject.now)}: {failed} failed there in a row"
+            exclusions[row.name] = Objection(text, "pause", until)
     return exclusions
 
 

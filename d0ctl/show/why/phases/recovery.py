@@ -1,12 +1,13 @@
 """What a policy did with a package."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from d0ctl.model import NodeCapacity, Reason
 from d0ctl.policy.remarks import GivenUp, InputsLate, TriedAgain, read
 from d0ctl.policy.rules import Policy
 from d0ctl.show.drawing.remark_texts import against, cause, remark
-from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.common import Objection
 from d0ctl.show.why.stopped_job import EXISTS_NOW
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import PackageRequest
@@ -82,17 +83,19 @@ def refusal(
     return Refusal(rule(policy, last.reason), reasons)
 
 
-def without_last_node(
-    package: PackageView, fits: list[NodeCapacity], explanation: Explanation
-) -> list[NodeCapacity]:
-    """Return the suitable nodes, without that of the last attempt if the policy avoids it."""
-    others = [row for row in fits if row.name != package.avoid]
-    if not others or len(others) == len(fits):
-        return fits
+def avoided(
+    package: PackageView, fits: Sequence[NodeCapacity], *, others_pause: bool
+) -> dict[str, Objection]:
+    """Return the node of the last attempt and why it is left out, if the policy avoids it.
+
+    It is not left out if no other is suitable; one that pauses for its stage is.
+    """
+    names = {row.name for row in fits}
+    if package.avoid not in names or (names == {package.avoid} and not others_pause):
+        return {}
     is_late = isinstance(read(package.note), InputsLate)
     why = "its inputs came too late there" if is_late else "an attempt failed there"
-    explanation.facts.append(f"node `{package.avoid}` is avoided: {why}")
-    return others
+    return {package.avoid: Objection(f"is avoided: {why}", f"are avoided: {why}")}
 
 
 def rule(policy: Policy, reason: str) -> str:
