@@ -94,7 +94,7 @@ def _events(store: Store, said: Mapping[str, Any], now: float) -> None:
 
 def document(notice: Notice, endings: Mapping[int, Ending], site: str) -> dict[str, Any]:
     """Return a notice as the notification command gets it."""
-    is_all = "stands-still" in (notice.kind, notice.reason)
+    is_all = "stands-still" in (notice.kind, notice.reason) and not notice.subject_id
     document: dict[str, Any] = {
         "event": notice.kind,
         "headline": mail.headline(notice, endings),

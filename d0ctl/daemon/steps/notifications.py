@@ -21,10 +21,11 @@ from d0ctl.store.mail import mail_queue, new_events
 from d0ctl.store.mail.mail_queue import Notice
 from d0ctl.store.nodes import registry, standstill
 from d0ctl.store.nodes.site import setting
+from d0ctl.store.nodes.standstill import JobStanding, Production
 from d0ctl.store.views import browse
 
 STANDS_STILL = "stands-still"
-"""The problem of the whole production, and the kind of its notification."""
+"""The problem of the whole production, or of a job, and the kind of its notification."""
 
 ALL, PRODUCTION = 0, "production"
 """The id and name that stand for the whole production instead of a job or node."""
@@ -85,6 +86,7 @@ def collect(store: Store, *, now: float) -> bool:
 def _standstill(store: Store, routes: Routes, now: float) -> None:
     """Report that the whole production stands still or moves again."""
     found = standstill.production(store, driven=True, now=now)
+    _standing_jobs(store, routes, found, now)
     stands = is_alarming(found.cause)
     if stands == new_events.is_open_problem(store, STANDS_STILL, ALL):
         return
@@ -103,6 +105,40 @@ def _standstill(store: Store, routes: Routes, now: float) -> None:
         mail_queue.add(store, notice)
     if people:
         new_events.add_problem(store, STANDS_STILL, ALL, PRODUCTION, now=now)
+
+
+def _standing_jobs(store: Store, routes: Routes, found: Production, now: float) -> None:
+    """Report to their researchers that jobs stand still or move again.
+
+    Those that a person, or a job that is held or paused, keeps waiting are not reported.
+    """
+    known = new_events.standing_jobs(store)
+    for job in found.jobs:
+        state = job.standing
+        if known.pop(job.id, None) is not None:
+            if state.moves:
+                new_events.remove_problem(store, STANDS_STILL, job.id)
+                _cleared(store, routes, STANDS_STILL, job.id, job.name, now)
+        elif is_alarming(state.cause) and state.is_settled and not job.halted:
+            _job_stands_still(store, routes, job, wording.why_still(found, job, now), now)
+    for ended in known:
+        new_events.remove_problem(store, STANDS_STILL, ended)
+        mail_queue.clear(store, STANDS_STILL, ended)
+
+
+def _job_stands_still(
+    store: Store, routes: Routes, job: JobStanding, text: str, now: float
+) -> None:
+    people = routes.of_job(*new_events.researcher_of(store, job.id))
+    for person in people:
+        mail_queue.forget_cleared(store, STANDS_STILL, job.id, person.address)
+        notice = Notice(
+            person.address, STANDS_STILL, job.id, job.name, now, now, now + person.digest,
+            problem=STANDS_STILL, samples=[{"message": text}],
+        )  # fmt: skip
+        mail_queue.add(store, notice)
+    if people:
+        new_events.add_problem(store, STANDS_STILL, job.id, job.name, now=now)
 
 
 def _failures(store: Store, routes: Routes, row: Row) -> None:

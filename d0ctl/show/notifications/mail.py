@@ -96,7 +96,7 @@ def _down(notice: Notice, endings: Endings) -> str:
 
 
 def _standstill(notice: Notice, endings: Endings) -> str:
-    return f"production stands still: {notice.samples[0]['message']}"
+    return f"{notice.subject} stands still: {notice.samples[0]['message']}"
 
 
 def _drained(notice: Notice, endings: Endings) -> str:
@@ -125,7 +125,7 @@ def _cleared(notice: Notice, endings: Endings) -> str:
         "node-mistrusted": f"the host key of node {notice.subject} is trusted",
         "held": f"{notice.subject}: no packages are held any longer",
         "still": f"{notice.subject}: moves again",
-        "stands-still": "production moves again",
+        "stands-still": f"{notice.subject} moves again",
     }[notice.reason]
 
 
@@ -148,13 +148,13 @@ def _part(notice: Notice, endings: Endings) -> Iterator[str]:
     elif notice.kind == "software":
         yield from (f"  {sample['node']}: {sample['message']}" for sample in notice.samples)
         yield f"  d0ctl software where {notice.subject}"
-    elif "stands-still" in (notice.kind, notice.reason):
+    elif "stands-still" in (notice.kind, notice.reason) and not notice.subject_id:
         yield f"  {when(notice.last)}"
         yield "  d0ctl status"
     else:
         yield f"  {when(notice.last)}"
-        known = "why" if notice.reason.startswith("node") else "status"
-        yield f"  d0ctl {known} {notice.subject}"
+        is_status = notice.kind == "cleared" and not notice.reason.startswith("node")
+        yield f"  d0ctl {'status' if is_status else 'why'} {notice.subject}"
 
 
 def _about_failures(notice: Notice) -> Iterator[str]:

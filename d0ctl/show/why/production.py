@@ -270,6 +270,12 @@ def stop_of_all(production: Production, now: float) -> Obstacle | None:
     return next((found for found in obstacles(production, now) if found.is_cause), None)
 
 
+def why_still(production: Production, job: JobStanding, now: float) -> str:
+    """Return what stops a job that stands still."""
+    own, of_all = own_obstacle(job, now), stop_of_all(production, now)
+    return own or (of_all.text if of_all else str(job.standing.cause))
+
+
 def standstill(production: Production, now: float) -> Obstacle:
     """Return the main cause of a standstill; how many packages it stops, if that is all."""
     if sitewide := stop_of_all(production, now):

@@ -91,6 +91,18 @@ def is_open_problem(store: Store, kind: str, subject_id: int) -> bool:
     return store.value("is_open_problem", kind=kind, subject_id=subject_id) is not None
 
 
+def standing_jobs(store: Store) -> dict[int, str]:
+    """Return the jobs that are known to stand still: their names by id."""
+    return {row["subject_id"]: row["subject"] for row in store.rows("problem_standing_jobs")}
+
+
+def researcher_of(store: Store, job: int) -> tuple[str, str | None]:
+    """Return the originator of a job, and which mails its file asks for."""
+    row = store.row("researcher_of_job", job=job)
+    assert row is not None
+    return row["originator"], row["mail"]
+
+
 def remove_problem(store: Store, kind: str, subject_id: int) -> None:
     """Record that a problem is over."""
     store.change("remove_problem", kind=kind, subject_id=subject_id)

@@ -137,6 +137,14 @@ select problem.kind, problem.subject_id, problem.subject,
 -- Whether a subject has a recorded problem.
 select 1 from problem where kind = :kind and subject_id = :subject_id;
 
+-- name: problem_standing_jobs
+-- The jobs that are known to stand still.
+select subject_id, subject from problem where kind = 'stands-still' and subject_id <> 0;
+
+-- name: researcher_of_job
+-- Who gets mail about a job, and which.
+select originator, mail from job where id = :job;
+
 -- name: remove_problem
 -- Record that a problem is over.
 delete from problem where kind = :kind and subject_id = :subject_id;
