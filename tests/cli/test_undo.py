@@ -149,6 +149,20 @@ def test_no_undo_brings_back_what_was_canceled_before(site: Site, d0ctl: Type) -
     assert "to undo" not in result.stderr
 
 
+def test_a_finish_that_cancels_nothing_names_no_undo(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+    site.launch("prod/1/1/1")
+    d0ctl("kill", "prod:waiting", "--yes")
+
+    plan = d0ctl("finish", "prod", "--dry-run")
+    result = d0ctl("finish", "prod", "--yes")
+    hard = d0ctl("finish", "prod", "--hard", "--yes")
+
+    assert "undo" not in plan.stdout + plan.stderr + result.stdout + result.stderr
+    before = "can't be undone by one command: 3 packages had been canceled before"
+    assert before in hard.stdout + hard.stderr and "to undo" not in hard.stderr
+
+
 @pytest.mark.parametrize("target", ["prod/1", "prod/1:ready,waiting", "prod/1/*"])
 def test_the_undo_names_the_killed_packages_beside_one_canceled_before(
     target: str, site: Site, d0ctl: Type

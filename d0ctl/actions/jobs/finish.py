@@ -85,16 +85,17 @@ def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> Fi
     if not free:
         raise _not_finishable(jobs, request, now)
     ends = KILLABLE if options.hard else IDLE
+    emptied = [job for job in free if any(job.counts.get(phase) for phase in ends)]
     return FinishPlan(
         request=request,
         jobs=tuple(job.name for job in free),
         packages=sum(sum(job.counts.get(phase, 0) for phase in IDLE) for job in free),
         launched=sum(sum(job.counts.get(phase, 0) for phase in LIVE) for job in free),
         silent=sum(job.counts.get(Phase.UNREACHABLE, 0) for job in free),
-        emptied=tuple(job.name for job in free if any(job.counts.get(phase) for phase in ends)),
+        emptied=tuple(job.name for job in emptied),
         stopped=tuple(job.name for job in free if job.hold or job.pause),
         grace=time,
-        before=sum(job.counts.get(Phase.CANCELED, 0) for job in free),
+        before=sum(job.counts.get(Phase.CANCELED, 0) for job in emptied),
     )
 
 
