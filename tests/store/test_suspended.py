@@ -1,10 +1,12 @@
 """Times for which attempts were suspended: they do not count as running time."""
 
 import pytest
+from msgspec.structs import replace
 
 from d0ctl.schedule.estimates import Range
 from d0ctl.store import Store
 from d0ctl.store.attempts.history.estimates import Program, samples
+from d0ctl.store.history import attempt_spans
 from d0ctl.store.nodes import leases, placement
 from d0ctl.store.views.job_files import eta, eta_audit
 from tests.store.telling import apply, more, progress
@@ -49,6 +51,16 @@ def test_a_package_is_no_straggler_because_it_was_suspended(running: Store) -> N
     (late,) = eta.stragglers(running, None, 9, now=NOW + 1400)
     assert late.started == NOW
     assert late.ran(NOW + 1400) == 400.0
+
+
+def test_the_timeline_counts_no_time_since_it_was_suspended(running: Store) -> None:
+    suspend(running, since=10)
+    (span,) = attempt_spans.latest(running, None)
+    suspend(running, since=10, until=1010)
+    (later,) = attempt_spans.latest(running, None)
+
+    with_driver = (replace(each, last_heard=None) for each in (span, later))
+    assert [each.ran(NOW + 1020) for each in with_driver] == [10.0, 20.0]
 
 
 def test_a_second_copy_of_the_message_counts_once(running: Store) -> None:

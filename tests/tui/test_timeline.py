@@ -151,8 +151,10 @@ def test_waiting_on_a_node_and_suspension_make_no_stragglers() -> None:
     waiting = AttemptSpan("a/1/7/1", 1, 7, "n1", 0.0, None, None, None, None)
     stopped = AttemptSpan("a/1/8/1", 1, 8, "n1", 0.0, 1.0, 309.0, "successful", None,
                           suspended=300.0)  # fmt: skip
+    paused = AttemptSpan("a/1/9/1", 1, 9, "n1", 0.0, 1.0, None, None, None, suspended_since=9.0)
 
-    assert stragglers([*usual, waited, waiting, stopped], 400.0) == set()
+    assert stragglers([*usual, waited, waiting, stopped, paused], 400.0) == set()
+    assert summary(paused, 400.0) == "suspended 6 min 39 s"
     assert summary(waited, 400.0) == "successful 8.0 s"
 
 

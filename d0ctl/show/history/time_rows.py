@@ -171,6 +171,7 @@ def marked(slow: Iterable[AttemptSpan], shown: Iterable[AttemptSpan]) -> set[Att
 def summary(span: AttemptSpan, now: float) -> str:
     """Say how an attempt ended, if it has, and how long it ran, or waited to start."""
     state = "running" if span.is_going else "unreachable"
+    state = state if span.suspended_since is None else "suspended"
     begin = span.launched if span.started is None else span.started
     return f"{span.outcome or state} {duration(span.until(now) - begin)}"
 

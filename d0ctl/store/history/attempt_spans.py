@@ -26,7 +26,9 @@ class AttemptSpan(Struct, frozen=True):
     node_slots: int | None = None
     """How many slots its node has; None if that is not known any more."""
     suspended: float = 0.0
-    """For how many seconds it was suspended."""
+    """For how many seconds it was suspended, until it last continued."""
+    suspended_since: float | None = None
+    """Since when it is suspended; None if it is not."""
     contact_lost: float | None = None
     """Since when its node did not answer, if nobody knows when it ended."""
     last_heard: float | None = None
@@ -48,7 +50,8 @@ class AttemptSpan(Struct, frozen=True):
         """Return for how many seconds it has run; None if it has not, or nobody knows that."""
         if self.started is None or self.contact_lost is not None or self.outcome == "lost":
             return None
-        return self.until(now) - self.started - self.suspended
+        end = self.until(now) if self.suspended_since is None else self.suspended_since
+        return end - self.started - self.suspended
 
 
 def latest(store: Store, job: int | None, limit: int = MOST) -> list[AttemptSpan]:

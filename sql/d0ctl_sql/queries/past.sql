@@ -155,6 +155,8 @@ select package_path.path, package_path.stage, package_path.line, attempt.node_na
        attempt.launched, attempt.started, attempt.ended, attempt.outcome, attempt.reason,
        requirement.cpus * requirement.cpu / 100.0 as took, node.cpus as node_slots,
        attempt.suspended,
+       iif(attempt.ended is null and package.phase = 'suspended', package.changed, null)
+           as suspended_since,
        case when attempt.ended is not null
             then (select run_end.ended from run_end
                    where run_end.attempt_id = attempt.id and run_end.ended <> attempt.ended)
