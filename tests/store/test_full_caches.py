@@ -3,6 +3,7 @@
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,10 +45,10 @@ def settle(site: Site) -> None:
         placement.end_jobs(site.store, now=time.time())
 
 
-def large(number: int = 3, size: int = 40, name: str = "large") -> JobSpec:
+def large(number: int = 3, size: int = 40, name: str = "large", **more: Any) -> JobSpec:
     """A job of packages that need so much disk, and one that reads all their files."""
     made = [f"{name}-{each}" for each in range(number)]
-    lines = [line(package(file, disk=size * MB)) for file in made]
+    lines = [line(package(file, disk=size * MB, **more)) for file in made]
     return job(("fill", lines), ("merge", [line(package(f"{name}-all", takes=made))]), name=name)
 
 
@@ -153,3 +154,14 @@ def test_a_job_whose_inputs_exceed_each_cache_stands_still(full: Site, tmp_path:
     found = why(full, "large/1/1/1")
     command = "d0ctl cluster set n1 capacity=263MB   # for 4 packages, if its disk has the space"
     assert command in found.commands
+
+
+def test_why_says_that_a_drained_node_is_full_too(full: Site) -> None:
+    full.submit(large(nodes=("n1",)))
+    rows.change(full.store, "node", {"name": "n1"}, drained=1)
+
+    found = why(full, "large/1/1/1")
+
+    assert "node `n1` also has 30 MB of its cache of 80 MB left, needs 40 MB" in found.facts
+    assert "d0ctl node resume n1" in found.commands
+    assert [each for each in found.commands if each.startswith("d0ctl cluster set n1 capacity=")]

@@ -75,6 +75,7 @@ def why_not_taken(subject: Subject) -> str:
         return _resting(resting, subject.now)
     if not fits:
         _suggest_nodes(subject, rows, requirement)
+        _full_too(subject, rows, requirement)
         _close_matches(subject, rows, requirement)
         explanation.commands.append("d0ctl node list")
         return "no node can take it"
@@ -139,6 +140,21 @@ def _suggest_nodes(
     for view in node_views(subject.store):
         if view.name in suitable and len(commands) < MOST:
             commands.append(suggestion(view))
+
+
+def _full_too(subject: Subject, rows: Sequence[NodeCapacity], requirement: Requirement) -> None:
+    """Say that drained nodes have no room for it either, and suggest how to make some."""
+    from d0ctl.show.why import more_space  # late: most nodes take packages
+
+    store, package = subject.store, subject.package.id
+    drained = [row for row in rows if row.drained and row.state == "up"
+               and misfit(requirement, room_of(row)) is None]  # fmt: skip
+    lacks = {row.id: lack for row in drained
+             if (lack := more_space.disk_lack(store, row, requirement, package))}  # fmt: skip
+    full = [row for row in drained if row.id in lacks][:MOST]
+    subject.explanation.facts += [f"node `{row.name}` also {lacks[row.id].text}" for row in full]
+    missing = {row.id: lacks[row.id].missing for row in full}
+    subject.explanation.commands += more_space.commands(store, full, missing, package)
 
 
 def _close_matches(

@@ -1,7 +1,6 @@
 """When a ready package will get a slot on the nodes that could take it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from d0ctl.model import NodeCapacity
 from d0ctl.schedule.choice import costs
@@ -23,15 +22,7 @@ from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies
 from d0ctl.store.views.dependencies import LongerChains, ReadyBefore
-from d0ctl.units import count, duration, listed, size
-
-
-class Lack(NamedTuple):
-    """A resource that is short on a node, and the text about it; of disk, the missing bytes."""
-
-    resource: str
-    text: str
-    missing: int = 0
+from d0ctl.units import count, duration, listed
 
 
 def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requirement) -> str:
@@ -44,8 +35,8 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     has_disk = any(has_space(requirement, row.disk_spare, row.disk_short) for row in fits)
     absent = placement.absent_inputs(subject.store, [package.id]).get(package.id, {})
     lacks = {row.name: lack for row in fits
-             if (lack := _lacks(row, requirement, is_last_resort=not has_disk)
-                 or _lacks_inputs(row, sum(absent.get(row.cluster, {}).values())))}  # fmt: skip
+             if (lack := more_space.lack(row, requirement, is_last_resort=not has_disk)
+                 or more_space.lack_of_inputs(row, absent.get(row.cluster, {})))}  # fmt: skip
     lacking = {name: lack.text for name, lack in lacks.items()}
     allowed = allowances(subject, fits)
     has_slot = {row.name for row in fits if row.cpus - row.used >= requirement.load}
@@ -126,7 +117,7 @@ def suspended_on(subject: Subject, nodes: Sequence[int]) -> bool:
 
 
 def _none_free(
-    subject: Subject, fits: Sequence[NodeCapacity], lacks: Mapping[str, Lack],
+    subject: Subject, fits: Sequence[NodeCapacity], lacks: Mapping[str, more_space.Lack],
     at_limit: Mapping[str, Allowance],
 ) -> str:  # fmt: skip
     """Say that the nodes are full, are throttled, or lack something else."""
@@ -160,40 +151,6 @@ def _limit(subject: Subject) -> str | None:
     if quota.jobs.get(row["job_id"], 1) <= 0:
         return f"its job runs {count(row['job'], 'package')} at once, its `max-running`"
     return None
-
-
-def _lacks(row: NodeCapacity, requirement: Requirement, *, is_last_resort: bool) -> Lack | None:
-    """Return which resource of a node is short, memory, GPUs or disk; None if none is."""
-    if row.disk_short:
-        left = size(max(0, row.disk_reserve - row.disk_short))
-        below = f"less than its reserve of {size(row.disk_reserve)}"
-        return Lack("disk", f"has {left} of disk left, {below}", row.disk_short)
-    memory, used = row.memory, row.memory_used
-    asked = requirement.memory or (requirement.memory_expected if used else None)
-    if asked and memory and memory - used < asked:
-        verb = "needs" if requirement.memory else "it takes about"
-        left = size(max(0, memory - used))
-        return Lack("memory", f"has {left} of memory left, {verb} {size(asked)}")
-    if (free_gpus := row.gpus - row.gpus_used) < requirement.gpus:
-        return Lack("GPUs", f"has {count(free_gpus, 'GPU')} left, needs {requirement.gpus}")
-    free, promised = row.disk_spare, row.disk_used
-    expected = None if is_last_resort and not promised else requirement.space_expected
-    space, verb = (expected, "it takes about") if expected else (requirement.space, "needs")
-    if space and free is not None and (missing := space - max(0, free - promised)) > 0:
-        disk = "disk" if row.cache is None else f"its cache of {size(row.cache)}"
-        text = f"has {size(space - missing)} of {disk} left, {verb} {size(space)}"
-        return Lack("disk", text, missing)
-    return None
-
-
-def _lacks_inputs(row: NodeCapacity, brought: int) -> Lack | None:
-    """Return whether the inputs that are to be brought fit into the cache of a node."""
-    free = None if row.disk_spare is None else max(0, row.disk_spare - row.disk_used)
-    if free is None or brought <= free:
-        return None
-    disk = "disk" if row.cache is None else f"its cache of {size(row.cache)}"
-    text = f"has {size(free)} of {disk} left, its inputs need {size(brought)}"
-    return Lack("disk", text, brought - free)
 
 
 def standing(subject: Subject) -> str | None:
