@@ -6,6 +6,7 @@ import pytest
 
 from d0ctl.store.checks.check import faults
 from tests.cli.conftest import Type
+from tests.cli.suggestions import suggested
 from tests.support.building import document
 from tests.support.site import Site
 
@@ -88,3 +89,18 @@ def test_an_added_package_that_needs_a_dropped_file_is_dropped(
     assert site.phase(f"prod/{last}") == "waiting"
     assert "p-3" in inputs(d0ctl, "prod/5/1/1")
     assert faults(site.store) == []
+
+
+def test_a_line_without_which_a_later_reader_has_run_is_restored_as_advised(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    for package in ("1/1/1", "1/2/1", "1/3/1", "2/1/1", "2/2/1", "2/3/1", "3/1/1"):
+        site.finish(f"prod/{package}")
+    d0ctl("kill-line", "prod/1/3", "--drop-outputs")
+    d0ctl("update", "prod", "--again")
+    site.finish("prod/3/1/1")
+
+    for dropped in ("prod/1/3", "prod/1/3/1", "prod/2/3/1"):
+        assert "d0ctl restore-line prod/1/3 --again" in suggested(d0ctl, "why", dropped)
+    assert d0ctl("restore-line", "prod/1/3").exit_code == 4
+    assert d0ctl("restore-line", "prod/1/3", "--again").exit_code == 0

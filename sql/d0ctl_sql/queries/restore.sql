@@ -164,7 +164,11 @@ with recursive restored (line_id) as (
       join package as maker on maker.line_id = restored.line_id
       join file on file.package_id = maker.id
       join input on input.file_id = file.id and input.own = 0
-      join package as reader on reader.id = input.package_id and reader.phase = 'dropped'
+      join package as reader on reader.id = input.package_id
+           and (reader.phase = 'dropped'
+                or (reader.phase = 'done'
+                    and exists (select 1 from file as made
+                                 where made.package_id = reader.id and made.dropped = 1)))
 )
 select package_path.path,
        reader.phase, attempt.launched
