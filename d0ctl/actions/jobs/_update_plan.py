@@ -141,7 +141,11 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if stale:
         more = wording.and_removed(outline.lacking)
         command = undo.command("update", [job], *(_options(plan) if named else ()))
-        yield f"to run what is out of date{more}: {command} --again"
+        if drops := outline.needing[:MOST_SHOWN]:
+            first = undo.command("kill-line", drops, "--drop-outputs")
+            yield f"to run what is out of date, first drop what needs dropped files: {first}"
+        else:
+            yield f"to run what is out of date{more}: {command} --again"
         if accepts and is_whole_job(plan.request.target):
             yield "results are accepted only if inputs and outputs have the same names"
         elif outline.acceptable and not accepts:

@@ -109,7 +109,7 @@ def reruns_for(
     packages, makers, readers = _ids(selected), Makers(), NONE
     back = [row[0] for row in selected.rows("needing_inputs_again")]
     if again or made or back:
-        others = retry.makers_of_removed(store.select([*again, *made, *back]))
+        others = retry.makers_of_removed(store.select([*again, *made, *back]), packages)
         first = [*(row["path"] for row in own), *others.own.first]
         own_again = store.select([*again, *made])
         readers = retry.readers_done(own_again)

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import stage_order
 from d0ctl.store.attempts import alike_failures, black_holes, failures
@@ -189,11 +190,22 @@ class Makers(Struct, frozen=True):
     """Those of other jobs."""
 
 
-def makers_of_removed(selected: Selection) -> Makers:
-    """Return the other packages that made removed inputs of the selected ones, recursively."""
+def makers_of_removed(selected: Selection, back: Collection[int] = ()) -> Makers:
+    """Return the other packages that made removed inputs of the selected ones, recursively.
+
+    Raises Refused if one, or a successful selected one, needs a dropped file; not of those `back`.
+    """
+    if row := selected.row("running_without", back=json.dumps([*back])):
+        raise would_lack(row["path"], f"{row['job']}:{row['file']}")
     rows = selected.rows("makers_of_removed")
     outdated, accepted = (rows[0]["outdated"], rows[0]["accepted"]) if rows else (0, 0)
     return Makers(listed(rows), outdated, accepted, remakes_for(selected))
+
+
+def would_lack(path: str, file: str) -> Refused:
+    """Refuse to run a successful package again without a file that it needs."""
+    return Refused(f"`{path}` would run again without `{file}`, which is dropped",
+                   hint=f"d0ctl kill-line {path.rpartition('/')[0]} --drop-outputs")  # fmt: skip
 
 
 def count_accepted(selected: Selection) -> int:

@@ -22,6 +22,11 @@ class MissingInput(Struct, frozen=True):
     maker_path: str | None
     maker_phase: str | None
 
+    @property
+    def phase(self) -> str | None:
+        """The phase of its maker, for those that wait for the file: dropped if the file is."""
+        return "dropped" if self.file_dropped else self.maker_phase
+
 
 class Transfer(Struct, frozen=True):
     """An input in transit to the node of its package, or that will be, and a node that has it.

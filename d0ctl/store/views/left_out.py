@@ -92,6 +92,11 @@ def short_packages(store: Store, job: int, most: int) -> list[Shortfall]:
     return [entry for entry in found if entry is not None]
 
 
+def waits_for_dropped(store: Store, job: int) -> bool:
+    """Return whether a waiting package of a job needs a file of a dropped line."""
+    return store.row("waits_for_dropped", job=job) is not None
+
+
 def could_read_absent(store: Store, package: int) -> bool:
     """Return whether a package of a final stage began without a file that was made since."""
     return bool(store.value("could_read_absent", package=package))

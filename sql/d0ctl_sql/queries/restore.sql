@@ -617,6 +617,19 @@ select package.id,
  order by package.id
  limit :limit;
 
+-- name: waits_for_dropped
+-- Whether a waiting package of a job needs a dropped file, of a bounded number of lines.
+select 1
+  from (select :job as id union all select maker_id from need where job_id = :job) as made
+  join stage on stage.job_id = made.id
+  join line on line.stage_id = stage.id and line.dropped is not null
+  join package as maker on maker.line_id = line.id
+  join file on file.package_id = maker.id and file.dropped = 1 and file.present = 0
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+  join package on package.id = input.package_id and package.phase = 'waiting'
+              and package.job_id = :job
+ limit 1;
+
 -- name: could_read_absent
 -- Whether a package of a final stage began without a file that was made since.
 select exists (select 1

@@ -492,6 +492,30 @@ select count(*)
   join package on package.id = selected_package.package_id and package.phase = 'done'
   join attempt on attempt.id = package.attempt_id and attempt.recipe_digest is not null;
 
+-- name: running_without
+-- A successful package that is selected, or that has made removed inputs of the selected ones,
+-- recursively, and a file that it requires and that is dropped; not one of packages :back.
+with recursive again (package_id) as (
+    select package_id from selected_package
+    union
+    select package.id
+      from again
+      join input on input.package_id = again.package_id and input.own = 0 and input.dropped = 0
+      join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
+      join package on package.id = file.package_id and package.phase = 'done')
+select package_path.path, job.name as job, file.name as file
+  from again
+  join package on package.id = again.package_id and package.phase = 'done'
+  join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+            and input.required = 1
+  join file on file.id = input.file_id and file.dropped = 1
+           and file.package_id not in (select value from json_each(:back))
+           and file.package_id not in (select package_id from selected_package)
+  join job on job.id = file.job_id
+  join package_path on package_path.package_id = package.id
+ order by package.id
+ limit 1;
+
 -- name: makers_of_removed
 -- How many other packages of the same jobs made inputs of the selected ones that were removed,
 -- recursively, how many of these ran with another recipe than their job has now, of how many a person

@@ -7,7 +7,7 @@ from d0ctl.model import Counts, Group, Phase
 from d0ctl.policy.remarks import Remark
 from d0ctl.show.why.common import MOST, NOT_PRODUCED, Explanation, GroupPart, retry_canceled
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, left_out
 from d0ctl.units import count, listed
 
 NO_MAKER = "a retry would run without these inputs"
@@ -30,7 +30,7 @@ def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
             all_held if command in single else command for command in explanation.commands
         )
     if part.job.blocked and counts.get("waiting"):
-        explanation.facts.append(_blocked(counts["waiting"]))
+        explanation.facts.append(_blocked(store, part, counts["waiting"]))
         _add_required(store, part, explanation)
         _canceled(part.job.name, part.job.counts, explanation)
     elif explanation.status != Group.CANCELED:  # whose answer says it
@@ -102,8 +102,12 @@ def _canceled(path: str, counts: Counts, explanation: Explanation) -> None:
             explanation.commands.append(retry)
 
 
-def _blocked(waiting: int) -> str:
+def _blocked(store: Store, part: GroupPart, waiting: int) -> str:
     """Say that packages wait for files that will never be made."""
+    has_dropped = left_out.waits_for_dropped(store, part.job.id)
     if waiting == 1:
-        return f"1 package is blocked: {NOT_PRODUCED}"
-    return f"{count(waiting)} packages are blocked: their inputs are produced only after a retry"
+        why = "it needs a dropped file" if has_dropped else NOT_PRODUCED
+        return f"1 package is blocked: {why}"
+    why = "they need dropped files, or those of packages that do" if has_dropped else (
+        "their inputs are produced only after a retry")  # fmt: skip
+    return f"{count(waiting)} packages are blocked: {why}"

@@ -21,7 +21,6 @@ from d0ctl.units import count, listed
 MOST_READ = 200
 """How many missing files are read to find those that may never come."""
 
-
 MOST_FOLLOWED = 60
 """How many packages up the chain are searched for the cause."""
 
@@ -87,6 +86,8 @@ def waiting(subject: Subject) -> None:
     _retry_canceled(subject, [*causes, *others])
     cause = deeper[0] if deeper and first.likelihood else first
     suggest(subject.store, explanation, cause, [*causes, *others], is_whole=is_whole and is_all)
+    if first.phase == "dropped":  # its own line can be dropped, too
+        dropped_line.suggest(subject.store, explanation, [(package.path, "")], is_whole=True)
 
 
 def _causes_of_others(
@@ -204,7 +205,7 @@ def prerequisites_of(
             Prerequisite(
                 _file_text(file, is_blocked=is_blocked),
                 file.maker_path,
-                file.maker_phase,
+                file.phase,
                 file.maker,
                 file.uses,
                 file.name,

@@ -12,6 +12,7 @@ from d0ctl.store.jobs.correction.comparison import Comparison
 from d0ctl.store.jobs.correction.pairing.new_lines import NewLine
 from d0ctl.store.jobs.correction.revision import Known
 from d0ctl.store.jobs.correction.standing import LAUNCHED
+from d0ctl.store.jobs.retry import would_lack
 from d0ctl.store.jobs.submission.insertion import dropped
 from d0ctl.store.views.job_files.forecast import dropped_inputs
 
@@ -48,12 +49,29 @@ def check(
 def check_dropped(
     store: Store, spec: JobSpec, found: Comparison, again: Set[int], dropped: Set[int], known: Known
 ) -> None:
-    """Raise Refused if a package to run again would lack an input that it needs.
+    """Raise Refused if a package to run again would lack an input that it needs."""
+    for package, file in _without_inputs(store, spec, found, again, dropped, known):
+        raise _without(store, package, file)
 
-    It needs those that it requires, and one at least of those of other packages; files of `dropped`
+
+def needing(
+    store: Store, spec: JobSpec, found: Comparison, again: Set[int], dropped: Set[int], known: Known
+) -> tuple[str, ...]:
+    """Return the lines with packages that would lack an input if they ran again."""
+    lacking = _without_inputs(store, spec, found, again, dropped, known) if again else ()
+    paths = [str(store.value("path_of", package=package)) for package, _ in lacking if package]
+    return tuple(dict.fromkeys(path.rpartition("/")[0] for path in paths))
+
+
+def _without_inputs(
+    store: Store, spec: JobSpec, found: Comparison, again: Set[int], dropped: Set[int], known: Known
+) -> Iterator[tuple[int | None, str]]:
+    """Iterate over the packages to run again, or added ones, that would lack an input, and over it.
+
+    They need what they require, and one at least of the files of other packages; those of `dropped`
     packages are left out.
     """
-    check_foreign(store, spec, found, again)
+    yield from _without_foreign(store, spec, found, again)
     for line, of in pairs(spec, found) if dropped else ():
         for number, wanted in enumerate(of.packages):
             package = line.package(number)
@@ -64,7 +82,7 @@ def check_dropped(
             others = [entry for entry in read if entry[1] != package]
             absent = [entry for entry in others if entry[1] in dropped]
             if any(required for required, _, _ in absent) or (absent and absent == others):
-                raise _without(store, package, absent[0][2])
+                yield package, absent[0][2]
 
 
 def check_mixed(spec: JobSpec, found: Comparison, left: Set[int], running: Set[int]) -> None:
@@ -124,6 +142,13 @@ def check_foreign(store: Store, spec: JobSpec, found: Comparison, running: Set[i
 
     Packages of lines that stay dropped may.
     """
+    for package, file in _without_foreign(store, spec, found, running):
+        raise _without(store, package, file)
+
+
+def _without_foreign(
+    store: Store, spec: JobSpec, found: Comparison, running: Set[int]
+) -> Iterator[tuple[int | None, str]]:
     names = dropped_inputs(store, spec.others)
     for line, of in pairs(spec, found) if names else ():
         if line.stays_dropped:
@@ -134,16 +159,14 @@ def check_foreign(store: Store, spec: JobSpec, found: Comparison, running: Set[i
                 break
             for entry in _inputs(wanted):
                 if entry.file in names and (package is None or package in running):
-                    raise _without(store, package, entry.file)
+                    yield package, entry.file
 
 
 def _without(store: Store, package: int | None, file: str) -> Refused:
     """Refuse that a package, or an added one, reads a dropped file."""
     if package is None:
         return dropped(file)
-    path = str(store.value("path_of", package=package))
-    return Refused(f"`{path}` would run again without `{file}`, which is dropped",
-                   hint=f"d0ctl kill-line {path.rpartition('/')[0]} --drop-outputs")  # fmt: skip
+    return would_lack(str(store.value("path_of", package=package)), file)
 
 
 def pairs(spec: JobSpec, found: Comparison) -> Iterator[tuple[NewLine, LineSpec]]:

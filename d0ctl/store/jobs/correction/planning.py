@@ -15,7 +15,13 @@ from d0ctl.store.files.edited_files import Contents
 from d0ctl.store.files.remakes import Remakes, remakes
 from d0ctl.store.jobs import audit, retry
 from d0ctl.store.jobs.correction import acceptance, comparison, standing
-from d0ctl.store.jobs.correction.checks import check, check_dropped, check_mixed, pairs
+from d0ctl.store.jobs.correction.checks import (
+    check,
+    check_dropped,
+    check_mixed,
+    needing,
+    pairs,
+)
 from d0ctl.store.jobs.correction.comparison import (
     Comparison,
     Place,
@@ -63,6 +69,8 @@ class Outline(Struct):
     """The present contents of the files from outside that packages have read before a change."""
     remakes: Remakes | None = None
     """The packages of other jobs that run again for these."""
+    needing: tuple[str, ...] = ()
+    """The lines that would have to be dropped first if the outdated packages were to run again."""
 
     @property
     def lacked(self) -> dict[int, frozenset[str]]:
@@ -151,7 +159,7 @@ def plan(
     # They run again in any case: with the present requests and dispositions.
     written |= gone & comparison_result.requests
     check(store, job, spec, comparison_result, written, known)
-    check_dropped(store, spec, comparison_result, rerun, dropped, known)
+    check_dropped(store, spec, comparison_result, rerun | gone, dropped, known)
     remade, renewed = _places(sides.old, gone), _places(sides.old, rerun - asked)
     # Those that have lacked files count as if they had read them.
     earlier = comparison_result.earlier - comparison_result.short
@@ -176,6 +184,7 @@ def plan(
         {key: accepted[key] for key in accepted.keys() - gone},
         _contents(store, job, before) if accepted else (),
         _remakes(store, spec, comparison_result, rerun | gone),
+        needing(store, spec, comparison_result, outdated | lacking, dropped, known),
     )  # fmt: skip
 
 

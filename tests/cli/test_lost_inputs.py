@@ -1,0 +1,107 @@
+"""Packages that can't run again, because they need a dropped file of another job."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from d0ctl.store.checks.check import faults
+from d0ctl.store.files import copies
+from tests.cli.conftest import Type
+from tests.cli.suggestions import suggested
+from tests.cli.test_dropped_elsewhere import PACKAGES, READER
+from tests.support.building import production
+from tests.support.rows import change, read
+from tests.support.site import Site
+
+LACKS = """\
+d0ctl: `use/1/2/1` would run again without `prod:sim-2`, which is dropped
+d0ctl kill-line use/1/2 --drop-outputs
+"""
+
+
+@pytest.fixture
+def file(site: Site, d0ctl: Type, tmp_path: Path) -> Path:
+    """The job file of a job that has read a line of another one, which was dropped since.
+
+    Of its files only the result is left.
+    """
+    site.submit(production(lines=2))
+    path = tmp_path / "use.yaml"
+    path.write_text(READER)
+    d0ctl("submit", str(path))
+    for package in ("1/1/1", "1/1/2", "1/2/1", "1/2/2"):
+        site.finish(f"prod/{package}")
+    for package in PACKAGES:
+        site.finish(f"use/{package}")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    lose(site, "use-1", "use-2")
+    return path
+
+
+def lose(site: Site, *names: str) -> None:
+    """Let the copies of files be lost."""
+    lost = [row for row, name in read(site.store, "file", "id", "name") if name in names]
+    with site.store.writing():
+        copies.lose(site.store, [(row, 1) for row in lost], now=time.time())
+
+
+def test_a_package_is_not_made_to_run_again_for_a_reader_without_its_dropped_input(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    for path in ("use/2/1/1", "use/1/2/1"):
+        assert d0ctl("set-status", path, "unscheduled").stderr == LACKS
+    file.write_text(READER + '  - {lines: [{run: "cat {inputs} > b", inputs: {from: use}}]}\n')
+    assert d0ctl("update", "use").stderr == LACKS
+
+    assert site.phase("use/1/2/1") == "done"
+    d0ctl("kill-line", "use/1/2", "--drop-outputs")
+    assert d0ctl("set-status", "use/2/1/1", "unscheduled").exit_code == 0
+    assert [site.phase(f"use/{path}") for path in PACKAGES] == ["ready", "done", "waiting"]
+    assert faults(site.store) == []
+
+
+def test_a_line_comes_back_with_what_has_to_run_again_for_it(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    d0ctl("kill-line", "use/2/1", "--drop-outputs")
+    d0ctl("restore-line", "use/2/1")
+    assert d0ctl("restore-line", "prod/1/2").exit_code == 0
+    assert d0ctl("set-status", "use/2/1/1", "unscheduled").exit_code == 0
+    assert faults(site.store) == []
+
+
+def test_a_package_that_waits_for_a_dropped_file_says_what_helps(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    change(site.store, "package", {"id": site.id_of("use/2/1/1")}, phase="waiting")
+    lose(site, "sim-2", "use-2")
+
+    for asked in ("use", "use/1", "use/1/2/1"):
+        said = d0ctl("why", asked).stdout
+        commands = suggested(d0ctl, "why", asked)
+        assert "it waits for file `sim-2` of `prod/1/2/2`, which is successful and whose" in said
+        assert "after a retry" not in said
+        assert "d0ctl kill-line use/1/2 --drop-outputs" in commands
+        assert "d0ctl why prod/1/2/2" in commands
+    assert (
+        "blocked: they need dropped files, or those of packages that do"
+        in d0ctl("why", "use").stdout
+    )
+    assert "d0ctl restore-line prod/1/2" in suggested(d0ctl, "why", "prod/1/2/2")
+
+
+def test_a_plan_of_an_update_names_the_lines_to_drop_before_packages_run_again(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    file.write_text(READER.replace("cat sim-{n}", "sort sim-{n}"))
+
+    planned = d0ctl("update", "use", "--dry-run").stdout
+
+    first = "to run what is out of date, first drop what needs dropped files: "
+    assert f"{first}d0ctl kill-line use/1/2 --drop-outputs\n" in planned
+    assert "--again" not in planned
+    assert d0ctl("update", "use", "--again").exit_code == 4
+    d0ctl("kill-line", "use/1/2", "--drop-outputs")
+    assert "d0ctl update use --again\n" in d0ctl("update", "use", "--dry-run").stdout
+    assert d0ctl("update", "use", "--again").exit_code == 0
