@@ -9,7 +9,7 @@ from d0ctl.store.checks.check import faults
 from d0ctl.store.files import copies
 from tests.cli.conftest import Type
 from tests.cli.suggestions import suggested
-from tests.cli.test_dropped_elsewhere import PACKAGES, READER
+from tests.cli.test_dropped_elsewhere import MERGE, PACKAGES, READER
 from tests.support.building import production
 from tests.support.rows import change, read
 from tests.support.site import Site
@@ -105,3 +105,29 @@ def test_a_plan_of_an_update_names_the_lines_to_drop_before_packages_run_again(
     d0ctl("kill-line", "use/1/2", "--drop-outputs")
     assert "d0ctl update use --again\n" in d0ctl("update", "use", "--dry-run").stdout
     assert d0ctl("update", "use", "--again").exit_code == 0
+
+
+@pytest.mark.parametrize("option", ["--again", "--accept"])
+def test_a_merge_of_another_job_without_a_dropped_file_gets_it_back(
+    site: Site, d0ctl: Type, file: Path, tmp_path: Path, option: str
+) -> None:
+    d0ctl("restore-line", "prod/1/2")
+    late = tmp_path / "late.yaml"
+    late.write_text(MERGE)
+    d0ctl("submit", str(late))
+    site.finish("late/1/1/1")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+
+    assert d0ctl("update", "late", option).exit_code == 0
+    if option == "--again":
+        site.finish("late/1/1/1")
+        assert "ran with 1 of 2 inputs, missing: sim-2" in d0ctl("status", "late").stdout
+    assert "out of date" not in d0ctl("status", "late").stdout
+    d0ctl("restore-line", "prod/1/2", "--again")
+
+    if option == "--again":
+        assert "1 package of `late` is out of date" in d0ctl("status", "late").stdout
+        d0ctl("update", "late", "--again")
+        site.finish("late/1/1/1")
+    assert "out of date" not in d0ctl("status", "late").stdout
+    assert faults(site.store) == []

@@ -263,12 +263,16 @@ select stage.id, stage.seq, stage.name
 
 -- name: stage_outputs
 -- The outputs of a stage that it does not read itself, but for those of lines that the job file no
--- longer has: a late output as its pattern until its files are known.
+-- longer has: a late output as its pattern until its files are known. Dropped ones only if :job reads
+-- them, which gets them again once they are restored.
 select file.name, file.late, coalesce(file.size, file.size_asked) as size
   from line
   join package on package.line_id = line.id
   join file on file.package_id = package.id
- where line.stage_id = :stage and line.named <> 2 and file.dropped = 0
+ where line.stage_id = :stage and line.named <> 2
+   and (file.dropped = 0
+        or exists (select 1 from input join package as reader on reader.id = input.package_id
+                    where input.file_id = file.id and reader.job_id = :job))
    and (file.late = 0 or file.present = 0)
    and (file.pattern_id is null
         or (select pattern.present from file as pattern where pattern.id = file.pattern_id) = 1)

@@ -157,9 +157,12 @@ def _without_foreign(
             package = line.package(number)
             if line.is_lost(number):
                 break
-            for entry in _inputs(wanted):
-                if entry.file in names and (package is None or package in running):
-                    yield package, entry.file
+            if package is None or package in running:
+                read = [entry for entry in _inputs(wanted) if entry.made]
+                gone = [entry for entry in read if entry.file in names]
+                optional = {entry.file for entry in read if not entry.required}
+                if any(entry.required for entry in gone) or (gone and optional <= names):
+                    yield package, gone[0].file
 
 
 def _without(store: Store, package: int | None, file: str) -> Refused:

@@ -13,7 +13,8 @@ from d0ctl.store.views import browse
 def known_names(store: Store, job: int | None = None) -> KnownNames:
     """Return the nodes, the software, the site's commands and the files of jobs.
 
-    `job` is the one whose job file is read again, so that its late outputs may be known.
+    `job` is the one whose job file is read again, so that its late outputs may be known, and
+    dropped files that it reads are still listed.
     """
     nodes = store.rows("node_names")
     return KnownNames(
@@ -26,7 +27,7 @@ def known_names(store: Store, job: int | None = None) -> KnownNames:
         },
         merge=setting(store, "merge"),
         produced=lambda job, name: browse.produces(store, job, name),
-        stage_of=lambda job, stage: _stage(store, job, stage),
+        stage_of=lambda other, stage: _stage(store, other, stage, job),
         cached=lambda node, unread: [
             OtherFile(f"{row['job']}:{row['name']}", row["size"])
             for row in store.rows("cached_files", node=node, unread=int(unread))
@@ -59,14 +60,14 @@ def _outputs(store: Store, task: str) -> list[str] | None:
     return [row["name"] for row in store.rows("output_datasets_of", task=task)] or None
 
 
-def _stage(store: Store, job: str, stage: str) -> OtherStage | None:
-    """Return the outputs of a stage that it does not read itself."""
+def _stage(store: Store, job: str, stage: str, reader: int | None) -> OtherStage | None:
+    """Return the outputs of a stage that it does not read itself; `reader` is the job that asks."""
     if not browse.has_job(store, job):
         return None
     rows = store.rows("stages_named", job=job)
     number = next((row["id"] for row in rows if stage in (row["name"], str(row["seq"]))), None)
     files = [
         OtherFile(f"{job}:{row['name']}", row["size"], bool(row["late"]))
-        for row in (store.rows("stage_outputs", stage=number) if number is not None else ())
+        for row in (() if number is None else store.rows("stage_outputs", stage=number, job=reader))
     ]
     return OtherStage([row["name"] for row in rows], None if number is None else files)
