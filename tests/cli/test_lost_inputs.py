@@ -64,10 +64,15 @@ def test_a_package_is_not_made_to_run_again_for_a_reader_without_its_dropped_inp
 def test_a_line_comes_back_with_what_has_to_run_again_for_it(
     site: Site, d0ctl: Type, file: Path
 ) -> None:
+    d0ctl("kill-line", "use/1/2", "--drop-outputs")
     d0ctl("kill-line", "use/2/1", "--drop-outputs")
     d0ctl("restore-line", "use/2/1")
+    change(site.store, "package", {"id": site.id_of("use/2/1/1")}, phase="waiting")
+    assert d0ctl("restore-line", "use/1/2").stderr.splitlines()[1] == "d0ctl why prod:sim-2"
+    assert "d0ctl restore-line prod/1/2" in d0ctl("why", "prod:sim-2").stdout
     assert d0ctl("restore-line", "prod/1/2").exit_code == 0
-    assert d0ctl("set-status", "use/2/1/1", "unscheduled").exit_code == 0
+    assert d0ctl("restore-line", "use/1/2").exit_code == 0
+    assert (site.phase("use/1/2/1"), site.phase("use/2/1/1")) == ("ready", "waiting")
     assert faults(site.store) == []
 
 

@@ -104,3 +104,20 @@ def test_a_line_without_which_a_later_reader_has_run_is_restored_as_advised(
         assert "d0ctl restore-line prod/1/3 --again" in suggested(d0ctl, "why", dropped)
     assert d0ctl("restore-line", "prod/1/3").exit_code == 4
     assert d0ctl("restore-line", "prod/1/3", "--again").exit_code == 0
+
+
+def test_a_merge_that_has_read_a_dropped_file_stays_out_of_date_if_it_is_dropped_and_restored(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    for package in ("1/1/1", "1/2/1", "1/3/1", "2/1/1", "2/2/1", "2/3/1", "3/1/1"):
+        site.finish(f"prod/{package}")
+    d0ctl("kill-line", "prod/2/3", "--drop-outputs")
+    before = d0ctl("why", "prod/3/1/1").stdout
+    d0ctl("kill-line", "prod/3/1", "--drop-outputs")
+    d0ctl("restore-line", "prod/3/1")
+
+    assert "it is out of date" in before
+    assert d0ctl("why", "prod/3/1/1").stdout == before
+    d0ctl("update", "prod", "--again")
+    assert site.phase("prod/3/1/1") == "ready"
+    assert faults(site.store) == []

@@ -185,6 +185,8 @@ def restore(selected: Selection, requested: Sequence[int], *, actor: str, note: 
     selected.change("lose_restored")
     selected.change("lose_absent_inputs")
     remake(selected.store, now=now)
+    if selected.change("leave_out_dropped"):
+        selected.change("release_packages", now=now)
     if selected.change("outdate_lacking"):
         while selected.change("outdate_by_makers"):
             pass

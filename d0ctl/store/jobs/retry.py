@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from msgspec import Struct
@@ -196,16 +197,17 @@ def makers_of_removed(selected: Selection, back: Collection[int] = ()) -> Makers
     Raises Refused if one, or a successful selected one, needs a dropped file; not of those `back`.
     """
     if row := selected.row("running_without", back=json.dumps([*back])):
-        raise would_lack(row["path"], f"{row['job']}:{row['file']}")
+        raise would_lack(row["path"], f"{row['job']}:{row['file']}", is_dropped=row["is_dropped"])
     rows = selected.rows("makers_of_removed")
     outdated, accepted = (rows[0]["outdated"], rows[0]["accepted"]) if rows else (0, 0)
     return Makers(listed(rows), outdated, accepted, remakes_for(selected))
 
 
-def would_lack(path: str, file: str) -> Refused:
+def would_lack(path: str, file: str, *, is_dropped: bool = False) -> Refused:
     """Refuse to run a successful package again without a file that it needs."""
+    drop = f"d0ctl kill-line {path.rpartition('/')[0]} --drop-outputs"
     return Refused(f"`{path}` would run again without `{file}`, which is dropped",
-                   hint=f"d0ctl kill-line {path.rpartition('/')[0]} --drop-outputs")  # fmt: skip
+                   hint=f"d0ctl why {quote(file)}" if is_dropped else drop)  # fmt: skip
 
 
 def count_accepted(selected: Selection) -> int:

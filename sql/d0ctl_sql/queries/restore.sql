@@ -281,12 +281,18 @@ update input
        in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled', 'dropped');
 
 -- name: leave_out_dropped
--- Chosen packages run without files that are still dropped.
+-- Chosen packages that have not succeeded, or run again, go without files that are still dropped, if
+-- others remain.
 update input
    set dropped = 1
  where own = 0 and dropped = 0 and required = 0
    and package_id in (select package_id from selected_package)
-   and (select dropped from file where file.id = input.file_id) = 1;
+   and (select phase from package where package.id = input.package_id)
+       not in ('done', 'transferring')
+   and (select dropped from file where file.id = input.file_id) = 1
+   and exists (select 1
+                 from input as other join file on file.id = other.file_id and file.dropped = 0
+                where other.package_id = input.package_id and other.own = 0 and other.required = 0);
 
 -- name: forget_outdated_readers
 -- Packages that have read files of the selected ones are up to date again, if that was all: they

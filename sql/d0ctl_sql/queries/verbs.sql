@@ -503,9 +503,11 @@ with recursive again (package_id) as (
       join input on input.package_id = again.package_id and input.own = 0 and input.dropped = 0
       join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
       join package on package.id = file.package_id and package.phase = 'done')
-select package_path.path, job.name as job, file.name as file
+select package_path.path, job.name as job, file.name as file,
+       line.dropped is not null as is_dropped
   from again
   join package on package.id = again.package_id and package.phase = 'done'
+  join line on line.id = package.line_id
   join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
             and input.required = 1
   join file on file.id = input.file_id and file.dropped = 1
