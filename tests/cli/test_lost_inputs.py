@@ -69,6 +69,9 @@ def test_a_line_comes_back_with_what_has_to_run_again_for_it(
     d0ctl("restore-line", "use/2/1")
     change(site.store, "package", {"id": site.id_of("use/2/1/1")}, phase="waiting")
     assert d0ctl("restore-line", "use/1/2").stderr.splitlines()[1] == "d0ctl why prod:sim-2"
+    for dropped in ("use/1/2", "use/1/2/1"):
+        assert "d0ctl restore-line prod/1/2 use/1/2" in suggested(d0ctl, "why", dropped)
+    assert d0ctl("restore-line", "prod/1/2", "use/1/2", "--dry-run").exit_code == 0
     assert "d0ctl restore-line prod/1/2" in d0ctl("why", "prod:sim-2").stdout
     assert d0ctl("restore-line", "prod/1/2").exit_code == 0
     assert d0ctl("restore-line", "use/1/2").exit_code == 0

@@ -2,11 +2,13 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from shlex import quote
 
 from msgspec import Struct
 
+from d0ctl.errors import Refused
 from d0ctl.jobfile.language.file_names import foreign
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.rows import make_all
@@ -84,3 +86,18 @@ def _how_lost(row: Row) -> str | None:
     except OSError:
         return "missing"
     return "rewritten" if is_other else None
+
+
+def check_inputs(selected: Selection, back: Collection[int]) -> None:
+    """Raise Refused if a successful package that is selected, or has made removed inputs of these,
+    needs a dropped file of a package that is not `back`.
+    """
+    if row := selected.row("running_without", back=json.dumps([*back])):
+        raise would_lack(row["path"], f"{row['job']}:{row['file']}", is_dropped=row["is_dropped"])
+
+
+def would_lack(path: str, file: str, *, is_dropped: bool = False) -> Refused:
+    """Refuse to run a successful package again without a file that it needs."""
+    drop = f"d0ctl kill-line {path.rpartition('/')[0]} --drop-outputs"
+    return Refused(f"`{path}` would run again without `{file}`, which is dropped",
+                   hint=f"d0ctl why {quote(file)}" if is_dropped else drop)  # fmt: skip

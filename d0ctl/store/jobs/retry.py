@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from shlex import quote
 from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import stage_order
 from d0ctl.store.attempts import alike_failures, black_holes, failures
@@ -15,7 +13,7 @@ from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import remake
 from d0ctl.store.files.edited_files import OutdatedCopy
-from d0ctl.store.files.remakes import Remakes, remakes_for
+from d0ctl.store.files.remakes import Remakes, check_inputs, remakes_for
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
 from d0ctl.store.rows import make
@@ -192,22 +190,11 @@ class Makers(Struct, frozen=True):
 
 
 def makers_of_removed(selected: Selection, back: Collection[int] = ()) -> Makers:
-    """Return the other packages that made removed inputs of the selected ones, recursively.
-
-    Raises Refused if one, or a successful selected one, needs a dropped file; not of those `back`.
-    """
-    if row := selected.row("running_without", back=json.dumps([*back])):
-        raise would_lack(row["path"], f"{row['job']}:{row['file']}", is_dropped=row["is_dropped"])
+    """Return what made removed inputs of the selected ones, recursively. Raises Refused."""
+    check_inputs(selected, back)
     rows = selected.rows("makers_of_removed")
     outdated, accepted = (rows[0]["outdated"], rows[0]["accepted"]) if rows else (0, 0)
     return Makers(listed(rows), outdated, accepted, remakes_for(selected))
-
-
-def would_lack(path: str, file: str, *, is_dropped: bool = False) -> Refused:
-    """Refuse to run a successful package again without a file that it needs."""
-    drop = f"d0ctl kill-line {path.rpartition('/')[0]} --drop-outputs"
-    return Refused(f"`{path}` would run again without `{file}`, which is dropped",
-                   hint=f"d0ctl why {quote(file)}" if is_dropped else drop)  # fmt: skip
 
 
 def count_accepted(selected: Selection) -> int:

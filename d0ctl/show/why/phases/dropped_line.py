@@ -52,6 +52,14 @@ def add_restoring(store: Store, explanation: Explanation, line_id: int, now: flo
     if all(line.id != line_id for line in lines):
         restored = "; it is restored with the line that makes it" if lines else ""
         explanation.facts.append(f"an input that it needs was dropped{restored}")
+    elif len(lines) > 1:
+        explanation.facts.append("an input that it needs was dropped, too, and comes back with it")
+    if 1 < len(lines) <= MOST and not any(line.is_removed for line in lines):
+        readers = [restore_line.line_launched_without(store, line.id) for line in lines]
+        paths = [line.path for line in lines]
+        command = ["d0ctl", "restore-line", *paths, *["--again"] * any(readers)]
+        explanation.commands.append(shlex.join(command))
+        return
     for line in lines[:MOST]:
         add(store, explanation, line.id, line.path, line.named, now)
 

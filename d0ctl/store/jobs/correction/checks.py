@@ -8,11 +8,11 @@ from d0ctl.jobfile.language.file_names import foreign
 from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, PackageSpec
 from d0ctl.model import Phase
 from d0ctl.store.connection import Store
+from d0ctl.store.files.remakes import would_lack
 from d0ctl.store.jobs.correction.comparison import Comparison
 from d0ctl.store.jobs.correction.pairing.new_lines import NewLine
 from d0ctl.store.jobs.correction.revision import Known
 from d0ctl.store.jobs.correction.standing import LAUNCHED
-from d0ctl.store.jobs.retry import would_lack
 from d0ctl.store.jobs.submission.insertion import dropped
 from d0ctl.store.views.job_files.forecast import dropped_inputs
 
