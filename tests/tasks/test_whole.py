@@ -1,5 +1,8 @@
 """Whole tasks with the programs of d0ctl on this machine."""
 
+import time
+
+from tests.support import rows
 from tests.support.site import Site
 
 TASK = """
@@ -42,6 +45,16 @@ def test_a_task_of_100_numbers_is_done(real_site: Site) -> None:
         "prepared",
         "done",
     ]
+
+
+def test_packages_that_are_made_later_wait_from_then_on(real_site: Site) -> None:
+    submit(real_site, "demo", inputs="{seeds: {range: [1, 2]}}")
+    with real_site.opened() as store:
+        rows.change(store, "job", submitted=time.time() - 3600)
+
+    real_site.drive("demo")
+
+    assert real_site.json("report", "usage", "demo")["total"]["longest_wait"] < 600
 
 
 def test_files_of_a_failed_package_go_into_smaller_ones_until_the_bad_one_is_alone(
