@@ -14,7 +14,7 @@ select count(*) from job where visible = 1;
 
 -- name: finding_package_keys
 -- What some packages are sorted by, of their last attempts; the end of a running one is what it
--- has reported.
+-- has reported, that of a canceled one is when it was canceled.
 select package.id,
        case :by when 'path' then package.id
                 when 'name' then package.name
@@ -23,10 +23,13 @@ select package.id,
                 when 'reason' then case when package.phase = 'failed' then attempt.reason end
                 when 'tries' then package.attempts
                 when 'start' then attempt.started
-                when 'end' then coalesce(
-                     attempt.ended,
-                     (select eta from progress where package_id = package.id and eta > :now
-                         and package.phase = 'running'))
+                when 'end' then case
+                     when package.phase in ('canceled', 'dropped') then package.changed
+                     when package.phase in ('done', 'failed')
+                     then coalesce(attempt.ended, package.changed)
+                     when package.phase = 'running'
+                     then (select eta from progress
+                            where package_id = package.id and eta > :now) end
                 when 'duration' then coalesce(attempt.ended, :now) - attempt.started
                 when 'CPU' then attempt.cpu
                 when 'memory' then attempt.rss end as value

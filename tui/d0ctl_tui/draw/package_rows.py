@@ -95,9 +95,10 @@ def _when(row: PackageRow, context: RowContext) -> str:
         return "~" + clock(eta, context.now, short=True)
     if context.late:
         return "late"
-    if STATUS_OF[Phase(row.phase)] not in FINAL:
+    if (status := STATUS_OF[Phase(row.phase)]) not in FINAL:
         return ""
-    return clock(row.changed if row.ended is None else row.ended, context.now)
+    is_canceled = status == Status.CANCELED  # perhaps long after its last attempt
+    return clock(row.changed if is_canceled or row.ended is None else row.ended, context.now)
 
 
 def _about(row: PackageRow, context: RowContext, *, with_node: bool) -> list[str]:
