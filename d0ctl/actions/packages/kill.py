@@ -8,9 +8,12 @@ from d0ctl.actions.action import Action, Author, Plan, Request, Way
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.selection import KILLABLE, canceled_before, changeable
 from d0ctl.model import LIVE, Phase
+from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs.retry import in_phases
 from d0ctl.store.nodes.site import default
+from d0ctl.store.views import dependencies, selection
 from d0ctl.units import count, duration
 
 WAIT = "packages that need their outputs will keep waiting"
@@ -33,16 +36,27 @@ class KillPlan(Plan):
     """Whether other packages wait for these."""
     before: int = 0
     """How many packages of the same parts are canceled already."""
+    bound: int = 0
+    """How many are unreachable, and have inputs that only nodes have that are down."""
 
 
 def plan_kill(store: Store, request: Request[KillOptions], now: float) -> KillPlan:
     """Plan for packages that have not ended, and for those being killed that could end sooner."""
     partial = request.options.partial
+    bound = _bound(store, request.target, now)  # first: it selects, too
     split = changeable(store, request.target, KILLABLE, "killed", now, hastens=not partial)
     return KillPlan(request=request, packages=split.packages, grace=grace(store, partial),
                     is_awaited=lifecycle.is_awaited(split.selected),
                     before=canceled_before(store, request.target, split),
-                    **split._asdict())  # fmt: skip
+                    bound=bound, **split._asdict())  # fmt: skip
+
+
+def _bound(store: Store, target: Selector, now: float) -> int:
+    """Count the unreachable packages that a retry would not run before nodes are back."""
+    if not (rows := dependencies.unreachable_bound(store)):
+        return 0
+    selected = selection.choose(store, target, now=now)
+    return len(in_phases(selected, [Phase.UNREACHABLE]) & {row["id"] for row in rows})
 
 
 def grace(store: Store, partial: bool) -> float | None:
@@ -61,10 +75,19 @@ def describe(plan: KillPlan) -> Iterator[str]:
     yield from wording.describe_packages(plan, "kill")
     partial = plan.request.options.partial
     yield from out_of_reach(plan.phases.get(Phase.UNREACHABLE, 0), partial=partial)
+    yield from _waits(plan)
     yield from describe_grace(plan.grace if by_wrappers(plan) else None)
     if plan.packages and plan.is_awaited:
         yield WAIT
     yield from undo.lasting(plan.undo, plan.before)
+
+
+def _waits(plan: KillPlan) -> Iterator[str]:
+    """Say that a retry does not run packages elsewhere whose inputs can't be copied."""
+    if plan.bound:
+        runs = count(plan.bound, "package would wait", "packages would wait")
+        its = "its" if plan.bound == 1 else "their"
+        yield f"after a retry, {runs}: only nodes that are down have {its} inputs"
 
 
 def describe_grace(grace: float | None) -> Iterator[str]:
@@ -78,6 +101,7 @@ def report(plan: KillPlan) -> Iterator[str]:
     """Say what was killed."""
     yield from wording.report_packages(plan, "kill", "killed")
     yield from being_killed(plan, partial=plan.request.options.partial)
+    yield from _waits(plan)
     yield from wording.unchanged(plan)
     yield from undo.lasting(plan.undo, plan.before)
     yield from undo.unheld(plan)

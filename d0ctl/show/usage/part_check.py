@@ -12,7 +12,7 @@ from d0ctl.schedule.standstill import SITEWIDE, UNDRIVEN, Cause
 from d0ctl.show import outcome
 from d0ctl.show.drawing import signs
 from d0ctl.show.forecast import eta
-from d0ctl.show.usage.site_check import by_rules, is_by_person, packages_held
+from d0ctl.show.usage.site_check import ONLY_DOWN, by_rules, is_by_person, packages_held
 from d0ctl.show.why import stopped_job
 from d0ctl.show.why.common import count_lacking
 from d0ctl.show.why.production import LACKS_FILES, job_obstacles, stop_of_all
@@ -20,6 +20,7 @@ from d0ctl.show.why.stopped_job import in_quotes
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.awaited import Awaited
 from d0ctl.store.views.left_out import Shortfall
+from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, count, moment
 
 
@@ -91,11 +92,19 @@ class Silent(Struct, frozen=True):
     nodes: Collection[str]
     given_up: float | None
     now: float
+    bound: Mapping[str, int]
+    """How many packages of jobs have inputs that only nodes have that are down."""
 
-    def in_words(self, packages: int, *, may_start: bool) -> str:
-        """Say how many packages are on them, and from when on these may run elsewhere."""
-        when = "" if self.given_up is None or not may_start else (
-            f", which may run elsewhere from {moment(self.given_up, self.now)} on")  # fmt: skip
+    def in_words(self, packages: int, job: JobSummary) -> str:
+        """Say how many packages of a job or a part of it are on them, and from when on these may
+        run elsewhere.
+        """
+        bound, when = self.bound.get(job.name, 0), ""
+        if bound and bound >= job.counts.get(Phase.UNREACHABLE, 0):
+            when = f", {ONLY_DOWN}"
+        elif self.given_up is not None and not (job.hold or job.pause):
+            when = f", which may run elsewhere from {moment(self.given_up, self.now)} on"
+            when += ", but not those whose inputs are only on nodes that are down" * bool(bound)
         are_down = f" ({in_quotes(sorted(self.nodes))} down)" if self.nodes else ""
         return f"; {count(packages)} unreachable{are_down}{when}" if packages else ""
 
@@ -130,7 +139,7 @@ def in_one_line(
     state = outcome.stays(alike[0] if alike else found.state, part.counts)
     why = f"; {clean(found.why)}" if found.why else ""
     away = _suspended(part, suspended)
-    away += silent.in_words(unreachable, may_start=not (part.job.hold or part.job.pause))
+    away += silent.in_words(unreachable, part.job)
     away += f"; {eta.waits(nodes_down)}" if nodes_down else ""
     return f"`{name}` {state}{stands}: {done}{failed}{late}{old}{_kept_back(part)}{why}{away}"
 

@@ -1,6 +1,7 @@
 """The line and the exit code of `status --check`."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +20,11 @@ from d0ctl.show.why.stopped_job import MOST, in_quotes, kept_back, stay_suspende
 from d0ctl.store.nodes.standstill import JobStanding, Production
 from d0ctl.units import count, moment
 
+NONE: Mapping[str, int] = MappingProxyType({})
+
+ONLY_DOWN = "whose inputs are only on nodes that are down"
+"""Which unreachable packages would not run elsewhere."""
+
 
 class Check(Struct, frozen=True):
     """Whether production moves, for monitors: a word, a line and an exit code."""
@@ -35,18 +41,19 @@ def check(
     stragglers: Mapping[str, int] | None = None,
     given_up: float | None = None,
     suspended: Mapping[str, int] | None = None,
+    bound: Mapping[str, int] = NONE,
 ) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill.
 
     The line also names nodes that are down, full or drained, and caches that are too small, and
     counts the stragglers of jobs, acknowledged failures, packages that a person `suspended` in jobs
-    that are not paused, and unreachable ones, which are `given_up` from then on. These change
-    neither word nor exit code.
+    that are not paused, and unreachable ones, which are `given_up` from then on; of these, `bound`
+    ones have inputs that only nodes have that are down. These change neither word nor exit code.
     """
     result = by_rules(production, now)
     stay = [stay_suspended(*entry) for entry in list((suspended or {}).items())[:MOST]]
     others = "; ".join(filter(None, [_acknowledged(production), *stay,
-                                     _unreachable(production, given_up, now),
+                                     _unreachable(production, given_up, bound, now),
                                      _undriven(production),
                                      _down(production, result.headline, now),
                                      _full(production, result.headline),
@@ -139,20 +146,25 @@ def is_by_person(job: JobStanding) -> bool:
     return job.standing.cause in DELIBERATE and (job.work.held or job.work.paused)
 
 
-def _unreachable(production: Production, given_up: float | None, now: float) -> str:
+def _unreachable(
+    production: Production, given_up: float | None, bound: Mapping[str, int], now: float
+) -> str:
     """Count packages on nodes that do not answer, and say from when on they may run elsewhere.
 
-    Those of jobs that are held or paused may not, and without a daemon nobody knows when.
+    Those of jobs that are held or paused may not, and `bound` ones can't; without a daemon nobody
+    knows when.
     """
-    may_start, stay = dict[str, int](), dict[str, int]()
+    may_start, stay, waits = dict[str, int](), dict[str, int](), dict[str, int]()
     for job in production.jobs:
-        if job.work.silent:
+        if there := min(bound.get(job.name, 0), job.work.silent):
+            waits[job.name] = there
+        if job.work.silent > there:
             is_kept_back = job.work.held or job.work.paused
-            (stay if is_kept_back else may_start)[job.name] = job.work.silent
+            (stay if is_kept_back else may_start)[job.name] = job.work.silent - there
     later = "" if given_up is None else f", which may run elsewhere from {moment(given_up, now)} on"
     return "; ".join(
         f"{count(sum(jobs.values()), 'package')} unreachable in {in_quotes(jobs)}{when}"
-        for jobs, when in ((may_start, later), (stay, "")) if jobs
+        for jobs, when in ((may_start, later), (stay, ""), (waits, f", {ONLY_DOWN}")) if jobs
     )  # fmt: skip
 
 

@@ -154,7 +154,7 @@ def _make_again(about: _AboutFile) -> None:
         return
     from d0ctl.show.why.causes.inputs_away import made_elsewhere  # late: few nodes are down
 
-    again = made_elsewhere(about.store, about.file.maker or "", about.file.name, about.now)
+    again = made_elsewhere(about.store, [about.file], about.now)
     about.explanation.commands += [again] if again else []
 
 

@@ -231,7 +231,7 @@ def _moving(
                 first.commands = [all_of_them if command == single else command
                                   for command in first.commands]  # fmt: skip
             explanation.add(f"{lost} unreachable: {first.answer}", first.commands)
-            explanation.facts.append(continues_there(store, part.job, row.node, row.changed, now))
+            explanation.facts.append(continues_there(store, part.job, row, now))
 
 
 def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group) -> None:

@@ -21,6 +21,9 @@ from d0ctl.store.nodes.standstill import node_views, production
 from d0ctl.store.views import browse, dependencies
 from d0ctl.units import clean, count, duration, moment, size
 
+ONLY_DOWN = "only nodes that are down have their inputs"
+"""Why packages can't run elsewhere."""
+
 FOUND_S = 7 * 86400.0
 """How long the findings of an inventory, and failures that others had not, are shown."""
 
@@ -64,6 +67,8 @@ def node(store: Store, name: str, now: float) -> Explanation:
                 + "; assigned ones have gone elsewhere"
                 * is_driven
             )
+            if bound := sum(row["node"] == name for row in dependencies.unreachable_bound(store)):
+                explanation.facts.append(f"{count(bound, 'package')} of these can't: {ONLY_DOWN}")
         if (row.last_error or "").startswith(NEWER_HOME):
             explanation.facts.append(
                 "a daemon here would delete what is newer there: go on in that home, or, to go on "

@@ -200,13 +200,14 @@ class Stranded(NamedTuple):
     packages: int
 
 
-def runs_again(store: Store, package: int, *, now: float) -> bool:
-    """Return whether a successful package would run again now, on a node that takes packages."""
-    row = store.row("remake_request", package=package)
-    if row is None:
+def run_again(store: Store, packages: Sequence[int], *, now: float) -> bool:
+    """Return whether successful packages would run again now, on nodes that take packages."""
+    rows = store.rows("remake_requests", packages=as_json(packages))
+    if sum(row["n"] for row in rows) < len(packages):
         return False
-    requirement = requirement_of(row, Catalogue(store))
-    return any(serves(view.node, requirement) for view in node_views(store, now=now))
+    catalogue, views = Catalogue(store), node_views(store, now=now)
+    requirements = [requirement_of(row, catalogue) for row in rows]
+    return all(any(serves(view.node, each) for view in views) for each in requirements)
 
 
 class Without:

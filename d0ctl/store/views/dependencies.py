@@ -106,6 +106,13 @@ def inputs_away(store: Store, package: int, limit: int) -> tuple[list[Transfer],
     return [make(Transfer, row) for row in rows], rows[0]["n"] if rows else 0
 
 
+def unreachable_bound(store: Store) -> list[Row]:
+    """Return the unreachable packages with inputs that only nodes have that are down: the id, the
+    job and the node of each. If they are given up, they wait for such a node.
+    """
+    return store.rows("unreachable_bound")
+
+
 def transfers_to(store: Store, cluster: int, limit: int) -> list[Row]:
     """Return a few files in transit to a cluster."""
     return store.rows("transfers_to", cluster=cluster, limit=limit)

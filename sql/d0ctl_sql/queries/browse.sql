@@ -464,6 +464,27 @@ select file.name, 0 as tries, null as last_error, far.name as source, far.state 
  order by file.id
  limit :limit;
 
+-- name: unreachable_bound
+-- Unreachable packages with inputs of which only nodes that are down have copies, with job and node.
+with away (cluster_id) as (
+    select cluster_id from node where cluster_id <> 1
+     group by cluster_id having min(state = 'down') = 1)
+select package.id, job.name as job, node.name as node
+  from node
+  join package on package.node_id = node.id and package.is_live = 1
+              and package.phase = 'unreachable' and package.early <> 1
+  join job on job.id = package.job_id
+ where node.state = 'down'
+   and exists (select 1
+                 from input
+                 join file on file.id = input.file_id and file.present = 1 and file.locator is null
+                where input.package_id = package.id and input.dropped = 0 and input.own = 0
+                  and input.acquire = 'pre-fetch'
+                  and exists (select 1 from location where location.file_id = file.id)
+                  and not exists (select 1 from location
+                                   where location.file_id = file.id
+                                     and location.cluster_id not in (select cluster_id from away)));
+
 -- name: results_under_way
 -- Results of a package that have not arrived.
 select file.name, transfer.tries, transfer.last_error

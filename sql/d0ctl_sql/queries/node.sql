@@ -448,15 +448,17 @@ select requirement.*
   from json_each(:requirements) as asked
   join requirement on requirement.id = asked.value and requirement.stay is null;
 
--- name: remake_request
--- The request of a successful package that would run again at once; none if its line was dropped, its job
--- is held or paused, or it reads files of which only nodes that are down have copies.
-select requirement.*
-  from package
+-- name: remake_requests
+-- The requests of successful packages that would run again at once, with how many these are; without
+-- those whose line was dropped, whose job is held or paused, or that read files of which only nodes that
+-- are down have copies.
+select requirement.*, count(*) as n
+  from json_each(:packages) as maker
+  cross join package on package.id = maker.value
   join job on job.id = package.job_id and job.visible = 1 and job.hold = 0 and job.pause = 0
   join line on line.id = package.line_id and line.dropped is null
   join requirement on requirement.id = package.requirement_id and requirement.stay is null
- where package.id = :package and package.phase = 'done'
+ where package.phase = 'done'
    and not exists (
        select 1
          from input
@@ -467,7 +469,8 @@ select requirement.*
                             from location
                             left join node on node.cluster_id = location.cluster_id
                            where location.file_id = file.id
-                             and (location.cluster_id = 1 or node.state <> 'down')));
+                             and (location.cluster_id = 1 or node.state <> 'down')))
+ group by requirement.id;
 
 -- name: packages_to_run
 -- How many packages of a job with some requirements have not ended.

@@ -1,19 +1,27 @@
 """Inputs of a package of which only nodes that are down have copies, and how it gets them."""
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from d0ctl.model import Phase
-from d0ctl.select import parse
+from d0ctl.select import union
+from d0ctl.select.condense import condense
 from d0ctl.show.why.common import MOST, Explanation, GroupPart, gone_for_good, transfer_text
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.registry import capacities, launched_on
-from d0ctl.store.views import browse, dependencies
+from d0ctl.store.views import dependencies, selection
 from d0ctl.store.views.dependencies import Transfer
 from d0ctl.units import listed
 
 MOST_NAMED = 3
 """How many files on a node that is down are named."""
+
+MOST_MADE = 10_000
+"""Of how many files the command names the makers that makes them again."""
+
+MOST_SELECTORS = 20
+"""How many selectors that command may have."""
 
 
 def add(subject: Subject) -> int:
@@ -48,37 +56,47 @@ def advise(subject: Subject, files: Sequence[Transfer]) -> None:
     if not files:
         return
     explanation = subject.explanation
-    first_of = {file.source: file for file in reversed(files)}
     away = list(dict.fromkeys(file.source for file in files))
     explanation.details["nodes_down"] = away
     rooms = capacities(subject.store)
     idle = [room.name for room in rooms if not launched_on(subject.store, room.id)]
-    for source in away:
-        explanation.commands.append(f"d0ctl node check {source}")
-        _make_again(subject, first_of[source])
-        if source in idle:
-            explanation.commands.append(gone_for_good(str(source)))
+    explanation.commands += [f"d0ctl node check {source}" for source in away]
+    every, _ = dependencies.inputs_away(subject.store, subject.package.id, MOST_MADE)
+    if again := made_elsewhere(subject.store, every or files, subject.now):
+        explanation.commands.append(again)
+    explanation.commands += [gone_for_good(str(source)) for source in away if source in idle]
 
 
-def _make_again(subject: Subject, file: Transfer) -> None:
-    """Add how an input is made again on another node, if it can be."""
-    if file.maker:
-        again = made_elsewhere(subject.store, file.maker, file.name, subject.now)
-        subject.explanation.commands += [again] if again else []
+class Made(Protocol):
+    """A file, and the path of the package that made it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def maker(self) -> str | None:
+        """Its maker; None if it is from outside."""
 
 
-def made_elsewhere(store: Store, maker: str, name: str, now: float) -> str | None:
-    """Return the command by which a file is made again while the nodes that have it are down.
+def made_elsewhere(store: Store, files: Sequence[Made], now: float) -> str | None:
+    """Return the command by which files are made again while the nodes that have them are down.
 
-    It is None if the command would be refused, or no other node would take the maker now.
+    It is None if the command would be refused or too long, if a file is from outside, or if no
+    other node would take its maker now.
     """
     from d0ctl.store.jobs import retry  # late: few nodes are down
-    from d0ctl.store.nodes.fitting import runs_again
+    from d0ctl.store.nodes.fitting import run_again
 
-    package = browse.package(store, parse(maker))
-    if not runs_again(store, package.id, now=now) or retry.unmakable(store.select([package.id])):
+    makers = condense(dict.fromkeys(file.maker or "" for file in files))
+    if not all(file.maker for file in files) or len(makers) > MOST_SELECTORS:
         return None
-    return f"d0ctl set-status {maker} unscheduled   # makes `{name}` again elsewhere"
+    ids = selection.ids(store, union(makers), now=now)
+    if not run_again(store, [*ids], now=now) or retry.unmakable(store.select(ids)):
+        return None
+    made = f"`{files[0].name}`" if len(files) == 1 else f"these {len(files):,} files"
+    command = f"d0ctl set-status {' '.join(map(str, makers))} unscheduled"
+    return f"{command}   # makes {made} again elsewhere"
 
 
 def facts_about(files: Sequence[Transfer], number: int) -> Iterator[str]:

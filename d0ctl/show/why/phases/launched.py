@@ -173,13 +173,15 @@ def killing(subject: Subject) -> None:
 
 
 def continues_there(
-    store: Store, job: JobSummary, node: str | None, since: float, now: float
+    store: Store, job: JobSummary, package: PackageView | PackageRow, now: float
 ) -> str:
-    """Say what becomes of a package of a job on a node that is down since then."""
-    row = registry.find(store, node or "")
-    within = until_given_up(store, row.id if row else 0, since, now)
+    """Say what becomes of a package of a job on a node that is down since it last changed."""
+    row = registry.find(store, package.node or "")
+    within = until_given_up(store, row.id if row else 0, package.changed, now)
     then = "counts as lost"
-    if kept_back(job, now) is None:
+    if dependencies.inputs_away(store, package.id, 1)[1]:
+        then += ", and then waits for inputs that only nodes have that are down"
+    elif kept_back(job, now) is None:
         then = "runs elsewhere, if another node can take it"
     return f"it may continue there; if the node does not answer {within}, it {then}"
 
@@ -201,12 +203,12 @@ def unreachable(subject: Subject) -> None:
     )
     if package.note:
         subject.fact(f"because: {remark(package.note)}")
-    subject.fact(continues_there(subject.store, subject.job, package.node, package.changed,
-                                 subject.now))  # fmt: skip
-    subject.explanation.commands += [
-        f"d0ctl node check {package.node}",
-        give_up(package.path),
-    ]
+    subject.fact(continues_there(subject.store, subject.job, package, subject.now))
+    from d0ctl.show.why.causes import inputs_away  # late: few nodes are down
+
+    if not inputs_away.add(subject):
+        subject.command(f"d0ctl node check {package.node}")
+        subject.command(give_up(package.path))
 
 
 def give_up(selector: str, *, several: bool = False) -> str:

@@ -13,6 +13,7 @@ from d0ctl.store.jobs import pause
 from d0ctl.store.nodes import registry, standstill
 from d0ctl.store.nodes.holder import given_up
 from d0ctl.store.nodes.standstill import Production
+from d0ctl.store.views import dependencies
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.job_files.eta_away import nodes_down
 from d0ctl.units import clean
@@ -40,7 +41,9 @@ def run_on(selector: str) -> ExitCode:
         standings = [part.found for part in parts]
         state = standstill.production(store, now=now, jobs=standings)
         suspended = pause.left_suspended(store)
-        silent = part_check.Silent(registry.down_with_packages(store), _given_up(store, state), now)
+        silent = part_check.Silent(
+            registry.down_with_packages(store), _given_up(store, state), now, _bound(store)
+        )
         for part in parts:
             name = selector if len(parts) == 1 else part.job.name
             late = 0
@@ -68,9 +71,9 @@ def run(json: bool) -> ExitCode:
                 state = standstill.production(store, now=now)
                 given_up = _given_up(store, state)
                 late = eta.stragglers(store, None, eta.MOST_MARKED, now=now)
-                suspended = pause.left_suspended(store)
+                suspended, bound = pause.left_suspended(store), _bound(store)
             jobs = Counter(package.path.partition("/")[0] for package in late)
-            result = check(state, now, jobs, given_up, suspended)
+            result = check(state, now, jobs, given_up, suspended, bound)
     except D0Error as error:
         result, state = _broken(str(error)), None
     if json:
@@ -88,6 +91,11 @@ def _given_up(store: Store, state: Production) -> float | None:
     times = [given_up(store, view.node.room.id, view.since) for view in state.nodes
              if view.name in down and view.since is not None]  # fmt: skip
     return min((at for at in times if at is not None), default=None)
+
+
+def _bound(store: Store) -> Counter[str]:
+    """Count the unreachable packages of jobs that can't run elsewhere without their inputs."""
+    return Counter(row["job"] for row in dependencies.unreachable_bound(store))
 
 
 def _broken(why: str) -> Check:
