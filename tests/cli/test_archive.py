@@ -235,6 +235,7 @@ def test_a_bad_name_of_an_archive_is_refused(ended: Site, d0ctl: Type) -> None:
         (["backup", "copy.db"], 2, "on the database, not on an archive"),
         (["logs", "prod/1/1/1"], 4, "on its node were removed when it was archived"),
         (["peek", "prod/1/1/1"], 4, "on its node were removed when it was archived"),
+        (["logs", "gone/1/1/1"], 3, "there is no job `gone`"),
     ],
 )
 def test_commands_report_the_data_that_an_archive_lacks(
@@ -243,7 +244,6 @@ def test_commands_report_the_data_that_an_archive_lacks(
     d0ctl("archive", "prod", "--yes", "--as", "spring")
 
     reply = d0ctl(*words, "--archive", "spring")
-
     assert reply.exit_code == code
     assert answer in reply.stderr
 

@@ -293,7 +293,8 @@ def test_status_adds_up_failures_when_all_jobs_have_ended(site: Site, d0ctl: Typ
     placement.end_jobs(site.store, now=time.time())
 
     said = d0ctl("status").stdout
-
     assert "2 failed   no daemon: 1 node not connected" in said and "active job" not in said
     drive(site)
     assert "of 1 node up" in d0ctl("status").stdout
+    d0ctl("archive", "one", "two", "--yes", "--as", "spring")
+    assert "2 failed\n" in d0ctl("status", "--archive", "spring").stdout

@@ -102,7 +102,7 @@ def _totals(
     for phases in active:
         counts.update(phases)
     done, packages = by_status(counts)["successful"], sum(counts.values())
-    summary = _nodes_up(production)
+    summary = "" if sheet.archive else _nodes_up(production)
     if active:
         of = f"{count(done)} of {count(packages, 'package')} done"
         summary = f"{of}   {summary}   {count(len(active), 'active job')}"
@@ -112,7 +112,9 @@ def _totals(
         gap = "   " if tally else ""
         which = " in ended jobs" if active else ""
         tally.append((f"{gap}{sum(failed):,} failed{which}", signs.role(Phase.FAILED)))
-    if cell_width(tally) + 3 + len(summary) <= sheet.columns:
+    if not summary:
+        sheet.add(tally)
+    elif cell_width(tally) + 3 + len(summary) <= sheet.columns:
         sheet.add([*tally, (f"   {summary}", "faint")])
     else:
         sheet.add(tally)

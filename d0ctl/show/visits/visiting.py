@@ -12,7 +12,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.nodes.site import site_name
-from d0ctl.store.views import selection
+from d0ctl.store.views import browse, selection
 from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count
@@ -48,8 +48,12 @@ def packages_of(store: Store, wanted: Selector, verb: str, *, alone: str = "") -
 
 
 def refuse_archive(store: Store, wanted: Selector) -> None:
-    """Raise Refused for a package in an archive: its folders on nodes were removed."""
+    """Raise Refused for a package in an archive: its folders on nodes were removed.
+
+    Raises NotFound if it is not in the archive.
+    """
     if store.home.archive:
+        browse.package(store, wanted)
         raise Refused(f"the files of `{wanted}` on its node were removed when it was archived",
                       hint=f"d0ctl history {quote(str(wanted))}")  # fmt: skip
 
