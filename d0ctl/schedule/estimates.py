@@ -238,10 +238,13 @@ class JobLeft(Struct, frozen=True):
 
     @property
     def unknown(self) -> list[int]:
-        """The numbers of the stages without any estimate."""
+        """The numbers of the stages without any estimate; not of those of which only a retry or a
+        release runs packages.
+        """
         return [stage.seq for stage in self.stages
-                if (stage.packages + stage.queued + stage.stuck and stage.seconds is None)
-                or stage.blind or stage.unmeasured is not None]  # fmt: skip
+                if (stage.packages + stage.queued and stage.seconds is None) or stage.blind
+                or (stage.unmeasured is not None and (stage.packages or not stage.stuck))
+                ]  # fmt: skip
 
     @property
     def unknown_packages(self) -> int:

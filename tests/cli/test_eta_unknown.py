@@ -224,6 +224,24 @@ def test_a_job_has_no_end_while_its_last_package_is_of_unknown_run_time(
     assert document(d0ctl("status", "mc", "--json").stdout)["estimated_end"] is None
 
 
+def test_packages_of_unknown_run_time_that_are_not_counted_are_no_reason_for_no_estimate(
+    site: Site, d0ctl: Type
+) -> None:
+    gen = [line(make(name)) for name in "abc"]
+    site.submit(job(("gen", gen), ("merge", [line(make("m", needs=[*"abc"]))]), name="mc"))
+    drive(site)
+    site.finish("mc/1/1/1")
+    before = d0ctl("eta", "mc").stdout
+    site.fail("mc/1/2/1")
+
+    page, card = d0ctl("eta", "mc").stdout, d0ctl("status", "mc").stdout
+
+    assert "the run time of packages of `merge` is unknown" in before
+    assert page.startswith("mc  ends in ") and "unknown" not in page
+    assert "not counted: 1 package waits for failed" in page
+    assert ", without 1 blocked package" in card
+
+
 def test_packages_that_wait_for_failed_ones_are_no_running_ones_of_unknown_run_time(
     site: Site, d0ctl: Type
 ) -> None:
