@@ -96,9 +96,11 @@ def test_a_line_without_which_a_later_reader_has_run_is_restored_as_advised(
 ) -> None:
     for package in ("1/1/1", "1/2/1", "1/3/1", "2/1/1", "2/2/1", "2/3/1", "3/1/1"):
         site.finish(f"prod/{package}")
-    d0ctl("kill-line", "prod/1/3", "--drop-outputs")
+    undo = "to undo: d0ctl restore-line prod/1/3 --again"
+    assert undo in d0ctl("kill-line", "prod/1/3", "--drop-outputs").stderr
     d0ctl("update", "prod", "--again")
     site.finish("prod/3/1/1")
+    assert undo in d0ctl("history", "prod").stdout
 
     for dropped in ("prod/1/3", "prod/1/3/1", "prod/2/3/1"):
         assert "d0ctl restore-line prod/1/3 --again" in suggested(d0ctl, "why", dropped)

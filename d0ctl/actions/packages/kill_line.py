@@ -161,12 +161,12 @@ def kill_line(store: Store, plan: KillLinePlan, by: Author) -> None:
 
 def undo_kill_line(plan: KillLinePlan) -> str | None:
     """Return the command that undoes it."""
-    paths = plan.lines
-    if plan.is_empty:
+    if not (paths := plan.lines) or plan.is_empty:
         return None
     if plan.request.options.drop_outputs:
-        # By then, packages that go on without these files may have succeeded.
-        return undo.command(RESTORE, paths, *["--again"] * (plan.losing > 0 or plan.is_lacked))
+        # By then, packages that go on, or run again, without these files may have succeeded.
+        read = plan.losing > 0 or plan.is_lacked or plan.readers.number > 0
+        return undo.command(RESTORE, paths, *["--again"] * read)
     if (before := plan.unchanged.get(Phase.CANCELED, 0)) or plan.request.target.is_filtered:
         return undo.of_state("retry", plan, "canceled,failed", before)
     return undo.command("retry", [f"{path}:canceled,failed" for path in paths])
