@@ -4,13 +4,14 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from d0ctl_wrapper.protocol.text import PAUSED
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
 from tests.cli.test_pause import say
 from tests.cli.test_rehearse import JOB
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.rows import change
 from tests.support.site import Site
 
@@ -54,6 +55,25 @@ def test_no_job_ends_while_suspended_packages_have_all_cpus(site: Site, d0ctl: T
     assert head == "mc  no estimate of its end: suspended packages have all CPUs"
     assert "ends about" not in d0ctl("status", "mc").stdout
     assert "begins about" not in d0ctl("why", "mc/1/1/1").stdout
+
+
+def test_no_package_begins_soon_while_suspended_packages_leave_too_few_cpus_for_it(
+    site: Site, d0ctl: Type
+) -> None:
+    suspend(site, d0ctl)
+    timed = package("z")
+    timed = replace(timed, binaries=(replace(timed.binaries[0], runtime=600.0),))
+    site.submit(job(("a", [line(timed)]), name="other"))
+    site.launch("other/1/1/1")
+    change(site.store, "node", {}, cpus=2)
+    before = d0ctl("why", "mc/1/1/1").stdout
+    d0ctl("edit", "mc", "--cpus", "2")
+
+    said, of_job = d0ctl("why", "mc/1/1/1").stdout, d0ctl("why", "mc").stdout
+
+    assert "`mc/1/1/1` begins about " in before
+    assert of_job.startswith("job `mc` stands still: suspended packages have the CPUs that its ")
+    assert "begins" not in said
 
 
 def test_packages_that_a_guard_suspended_go_on_by_themselves(site: Site, d0ctl: Type) -> None:

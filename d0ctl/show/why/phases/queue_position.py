@@ -20,6 +20,7 @@ from d0ctl.store.jobs import pause
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.nodes.site import default
+from d0ctl.store.nodes.standstill import node_views
 from d0ctl.store.views import dependencies
 from d0ctl.store.views.dependencies import LongerChains, ReadyBefore
 from d0ctl.units import count, duration, listed
@@ -51,6 +52,10 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
         subject, [row.id for row in fits]
     ):  # nobody knows when their CPUs are free
         explanation.details["is_no_node_free"] = True
+        names = {row.name for row in fits}
+        if not any(view.name in names and view.node.leaves(requirement)
+                   for view in node_views(subject.store, now=subject.now)):  # fmt: skip
+            explanation.details["stays_full"] = True
         return _none_free(subject, fits, lacks, at_limit)
     if chains := dependencies.longer_chains_before(subject.store, package.id):
         explanation.facts.append(_longer(chains))
