@@ -110,3 +110,20 @@ def test_a_paused_job_is_said_to_be_paused_also_if_only_held_packages_are_left(
     assert (whole.exit_code, whole.stdout) == (0, "nothing to do; `two` is paused\n")
     assert (part.exit_code, part.stdout) == (0, "`two` is paused: 0 of 2 packages done\n")
     assert waited.stdout == "`two` is paused\n" and "d0ctl resume two" in waited.stderr
+
+
+@pytest.mark.parametrize("verb", ["pause", "hold"])
+def test_a_job_that_a_person_stops_does_not_stand_still_for_packages_that_no_node_can_take(
+    site: Site, d0ctl: Type, verb: str
+) -> None:
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    site.up()
+    site.submit(job(("make", [line(package("a", cpus=64))]), name="prod"))
+    d0ctl(verb, "prod", "--yes")
+
+    why, status = d0ctl("why", "prod").stdout, d0ctl("status", "prod").stdout
+
+    assert why.startswith("nothing of job `prod` starts: job `prod` has been ")
+    assert "- `prod`: no node can take 1 package: `localhost`: " in why
+    assert "stands still" not in why + status + d0ctl("status", "prod", "-q").stdout

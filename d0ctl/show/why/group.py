@@ -106,10 +106,10 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
         _site(site, part, explanation, now)
     if part.counts.get("failed"):
         group_failures.add(store, part, explanation)
-    if (own := _own(site, part)) is not None:
-        stopped_job.add(own, part, explanation, now)
     if hold and site.driven:
         _add_hold(part, explanation, hold, totals)
+    if (own := _own(site, part)) is not None:
+        stopped_job.add(own, part, explanation, now)
     _moving(store, part, explanation, totals, now)
     if not explanation.answer:
         _rest(store, part, explanation, status)

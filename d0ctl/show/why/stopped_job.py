@@ -95,7 +95,8 @@ def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float)
     own_words = standing.cause is Cause.NO_COPY and part.counts.get(Phase.ASSIGNED)
     if text is None or own_words or not _concerns(job, part):
         return
-    is_cause = standing.stands_still and part.path == part.job.name
+    is_stopped = standing.stands_still and standing.cause not in DELIBERATE
+    is_cause = is_stopped and part.path == part.job.name
     text = f"{part.title} stands still: {text}" if is_cause else f"`{part.job.name}`: {text}"
     if job.next_try is not None:
         first = part.explain(job.next_try.path)
