@@ -252,6 +252,18 @@ def test_a_job_that_a_person_paused_does_not_stand_still_while_no_node_takes_pac
     assert "stands still" not in why and "`localhost` drained (new disks)" in why
 
 
+def test_why_of_a_job_that_waits_for_another_says_what_stops_both(site: Site, d0ctl: Type) -> None:
+    other(site)
+    for text in ("no daemon is running", "0 of 1 node takes packages"):
+        why = d0ctl("why", "prod").stdout
+        assert d0ctl("status", "prod", "-q").stdout.startswith("`prod` is submitted and stands st")
+        assert why.startswith("job `prod` stands still: ") and text in why, why
+        assert "waits for file `x` of `raw/1/1/1`, which is ready" in why
+        with site.store.writing():
+            leases.take_lease(site.store, "daemon", now=time.time())
+        d0ctl("node", "drain", "localhost", "--yes")
+
+
 def _never() -> threading.Event:
     return threading.Event()
 

@@ -113,6 +113,11 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
     _moving(store, part, explanation, totals, now)
     if not explanation.answer:
         _rest(store, part, explanation, status)
+    elif own and not own.work.open and own.standing.cause in SITEWIDE:
+        rest = Explanation(part.path, status, "")  # it only waits for other jobs
+        _rest(store, part, rest, status)
+        explanation.facts.append(rest.answer)
+        explanation.take(rest)
     if part.job.blocked or any(part.counts.get(phase) for phase in LEFT_OVER):
         from d0ctl.show.why.phases import leftovers  # late: most parts have none
 
@@ -174,9 +179,9 @@ def _site(
     and so has one that no node can take.
     """
     own = _own(site, part)
-    if own is not None and (not own.work.open or own.standing.cause is Cause.IMPOSSIBLE):
-        return
     stops = own is not None and own.standing.cause in SITEWIDE
+    if own and not stops and (not own.work.open or own.standing.cause is Cause.IMPOSSIBLE):
+        return
     for obstacle in obstacles(site, now):
         is_answer = stops and obstacle.is_cause and not explanation.answer
         text = f"{subject_of_stop(part, own)}{obstacle.text}" if is_answer else obstacle.text
