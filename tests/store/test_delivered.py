@@ -59,6 +59,18 @@ def test_a_later_job_reads_the_copy_in_results(store: Store) -> None:
     assert here(store)[0] in copies(store, "a")
 
 
+def test_a_later_job_reads_the_copy_in_results_while_the_node_is_down(store: Store) -> None:
+    site = delivered(store, "far")
+    site.unlink(site.node("far"))
+    submitted(store, job("late", [simple(inputs=["one:a"])]))
+
+    site.schedule()
+
+    assert phases(store)["late/1/1/1"] == "assigned"
+    assert copies(store, "a") == [*here(store), "/far/cache/1/a"]
+    assert faults(store) == {}
+
+
 def test_a_lost_copy_on_this_machine_leaves_the_one_in_results(store: Store) -> None:
     delivered(store, "localhost")
 

@@ -71,6 +71,10 @@ def test_a_job_waits_for_a_file_of_another_job_on_a_node_that_is_down(site: Site
     make_on(site, "first/1/1/1", "far")
     site.submit(job(("b", [line(package("z", needs=["first:x"]))]), name="second"))
     down(site)
+    assert nodes_down(site, "second") == [], "it was delivered to results/"
+
+    with site.store.writing():
+        change(site.store, "file", {"name": "x"}, result=0)
 
     assert nodes_down(site, "second") == ["far"]
     assert nodes_down(site, "first") == [], "nothing of it reads the file"

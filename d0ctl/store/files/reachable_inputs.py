@@ -51,8 +51,8 @@ class ReachableInputs:
     def _set_aside(self, packages: Sequence[int]) -> bool:
         if self._clusters is None or not packages:
             return False
-        number = self._store.change(
-            "set_aside", packages=as_json(packages), clusters=self._clusters
-        )
+        asked = {"packages": as_json(packages), "clusters": self._clusters}
+        self._store.change("find_delivered", results=f"{self._store.home.results}/", **asked)
+        number = self._store.change("set_aside", **asked)
         self.has_set_aside = self.has_set_aside or bool(number)
         return bool(number)

@@ -1268,6 +1268,17 @@ create table cluster (
 
 insert into cluster (id, name) values (1, 'control');
 
+-- Files that are in results/: readers can have them, whatever becomes of the copies on nodes.
+create view delivered_result as
+    select file.id as file_id
+      from file
+      join package on package.id = file.package_id
+                  and package.phase in ('done', 'transferring')
+     where file.result = 1 and file.present = 1
+       and not exists (select 1 from transfer
+                        where transfer.file_id = file.id and transfer.cluster_id = 1
+                          and transfer.result = 1);
+
 -- The size of a cluster's cache in bytes, how much of it is left, which is below 0 if there is more,
 -- and how many bytes it may take; none without a capacity.
 create view cluster_space as

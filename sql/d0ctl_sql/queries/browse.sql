@@ -461,6 +461,7 @@ select file.name, 0 as tries, null as last_error, far.name as source, far.state 
  where not exists (select 1 from location
                     where location.file_id = file.id
                       and location.cluster_id not in (select cluster_id from away))
+   and not exists (select 1 from delivered_result where delivered_result.file_id = file.id)
  order by file.id
  limit :limit;
 
@@ -480,6 +481,7 @@ select package.id, job.name as job, node.name as node
                  join file on file.id = input.file_id and file.present = 1 and file.locator is null
                 where input.package_id = package.id and input.dropped = 0 and input.own = 0
                   and input.acquire = 'pre-fetch'
+                  and not exists (select 1 from delivered_result where delivered_result.file_id = file.id)
                   and exists (select 1 from location where location.file_id = file.id)
                   and not exists (select 1 from location
                                    where location.file_id = file.id

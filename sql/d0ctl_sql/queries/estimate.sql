@@ -584,7 +584,8 @@ only_there (file_id, package_id, job_id, node) as materialized (
       cross join file on file.id = latest.file_id and file.present = 1 and file.locator is null
      where not exists (select 1 from location as other
                         where other.file_id = file.id
-                          and other.cluster_id not in (select cluster_id from away))),
+                          and other.cluster_id not in (select cluster_id from away))
+       and not exists (select 1 from delivered_result where delivered_result.file_id = file.id)),
 waits (package_id, node) as (
     select (select package.id
               from input

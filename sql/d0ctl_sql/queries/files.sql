@@ -14,13 +14,10 @@ select 1 from lost_copy limit 1;
 insert or replace into location (file_id, cluster_id, path, made)
 select distinct file.id, 1, :results || job.name || '/' || file.name, :now
   from lost_copy
-  join file on file.id = lost_copy.file_id and file.result = 1 and file.present = 1
+  join file on file.id = lost_copy.file_id
+  join delivered_result on delivered_result.file_id = file.id
   join job on job.id = file.job_id
-  join package as maker on maker.id = file.package_id and maker.phase in ('done', 'transferring')
- where not exists (select 1 from transfer
-                    where transfer.file_id = file.id and transfer.cluster_id = 1
-                      and transfer.result = 1)
-   and not exists (select 1 from location as other
+ where not exists (select 1 from location as other
                     where other.file_id = file.id
                       and (other.path = :results || job.name || '/' || file.name
                            or not exists (select 1 from lost_copy as too

@@ -135,13 +135,7 @@ with recursive only_there (file_id, package_id, size) as materialized (
        and not exists (select 1 from location as other
                         where other.file_id = location.file_id
                           and other.cluster_id in (select value from json_each(:others)))
-       and (file.result = 0
-            or exists (select 1 from transfer
-                        where transfer.file_id = file.id and transfer.cluster_id = 1
-                          and transfer.result = 1)
-            or not exists (select 1 from package
-                            where package.id = file.package_id
-                              and package.phase in ('done', 'transferring')))),
+       and not exists (select 1 from delivered_result where delivered_result.file_id = file.id)),
 maker (package_id) as (
     select package.id
       from only_there
@@ -191,6 +185,7 @@ select job.name as job, count(*) as files, coalesce(sum(needed.size), 0) as byte
            and not exists (select 1 from location as other
                             where other.file_id = location.file_id
                               and other.cluster_id in (select value from json_each(:others)))
+           and not exists (select 1 from delivered_result where delivered_result.file_id = file.id)
        ) as needed
   join job on job.id = needed.job_id
  group by job.id

@@ -438,6 +438,22 @@ update package
 select cluster_id from node where cluster_id <> 1
  group by cluster_id having min(state = 'down') = 1;
 
+-- name: find_delivered
+-- Inputs of packages that were delivered, and of which else only these clusters, whose nodes are down,
+-- have copies, have the copy in results/.
+insert into location (file_id, cluster_id, path, made)
+select distinct file.id, 1, :results || job.name || '/' || file.name, maker.changed
+  from json_each(:packages) as wanted
+  join input on input.package_id = wanted.value and input.own = 0 and input.dropped = 0
+            and input.acquire = 'pre-fetch'
+  join file on file.id = input.file_id
+  join delivered_result on delivered_result.file_id = file.id
+  join package as maker on maker.id = file.package_id
+  join job on job.id = file.job_id
+ where not exists (select 1 from location as other
+                    where other.file_id = file.id
+                      and other.cluster_id not in (select value from json_each(:clusters)));
+
 -- name: set_aside
 -- Packages with an input of which only these clusters, whose nodes are down, have copies wait for one
 -- of them.
