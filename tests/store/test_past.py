@@ -262,3 +262,23 @@ def test_a_job_that_has_continued_since_had_ended(site: Site) -> None:
         assert [job.ended for job in outline.jobs(store, outline.job_ids(store)).values()] == [
             None, None,
         ]  # fmt: skip
+
+
+def test_a_job_was_not_blocked_by_files_that_were_dropped_later(site: Site) -> None:
+    site.submit(job(("a", [line(package("made"))]), name="maker"))
+    site.submit(job(("a", [line(package("read", needs=["maker:made"]))]), name="reader"))
+    site.launch("maker/1/1/1")
+    at = time.time() + 1
+    for second, verb in enumerate(("kill-line", "restore-line", "kill-line")):
+        drop = {"drop_outputs": True} if verb == "kill-line" else {}
+        asked = request(verb, parse("maker/1/1"), **drop)
+        apply(site.store, asked, actor="me", note=None, now=at + 10 * second)
+        if second == 0:
+            site.end("maker/1/1/1", "killed")
+
+    seen = []
+    for moment in (at - 0.5, at + 15):
+        with as_of(site, moment) as store:
+            (reader, _) = outline.jobs(store, outline.job_ids(store)).values()
+            seen.append((reader.status, reader.blocked, reader.ended))
+    assert seen == [("submitted", False, None)] * 2

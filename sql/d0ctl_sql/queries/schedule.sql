@@ -686,14 +686,17 @@ update job set ended = null
 
 -- name: waits_for_outside
 -- Whether a waiting package of a job waits for a file of another job that may still come. At an
--- earlier moment, a file that is there by now had not come if its maker had not succeeded.
+-- earlier moment, a file that is there by now had not come if its maker had not succeeded, and one
+-- that is dropped by now could still come.
 select 1
   from package
-  join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+  join input on input.package_id = package.id and input.own = 0
   join file on file.id = input.file_id
   left join package as maker on maker.id = file.package_id
- where package.job_id = :job and package.phase = 'waiting'
-   and file.job_id <> :job and file.dropped = 0 and (file.present = 0 or maker.phase <> 'done')
+ where package.job_id = :job and package.phase = 'waiting' and file.job_id <> :job
+   and ((input.dropped = 0 and file.dropped = 0 and (file.present = 0 or maker.phase <> 'done'))
+        or (maker.phase not in ('done', 'dropped')
+            and exists (select 1 from temp.sqlite_master where name = 'later')))
    and (select ended from job where job.id = file.job_id) is null
  limit 1;
 
