@@ -139,3 +139,21 @@ def test_a_merge_of_another_job_without_a_dropped_file_gets_it_back(
         site.finish("late/1/1/1")
     assert "out of date" not in d0ctl("status", "late").stdout
     assert faults(site.store) == []
+
+
+def test_a_merge_of_which_all_inputs_are_dropped_has_to_be_dropped_too(
+    site: Site, d0ctl: Type, file: Path, tmp_path: Path
+) -> None:
+    d0ctl("restore-line", "prod/1/2")
+    late = tmp_path / "late.yaml"
+    late.write_text(MERGE)
+    d0ctl("submit", str(late))
+    site.finish("late/1/1/1")
+    d0ctl("kill-line", "prod/1/1-2", "--drop-outputs")
+
+    for asked in (["status", "late"], ["why", "late/1/1/1"], ["update", "late", "--dry-run"]):
+        said = d0ctl(*asked).stdout
+        assert "d0ctl kill-line late/1/1 --drop-outputs" in said
+        assert "d0ctl update late --again" not in said
+    assert d0ctl("update", "late", "--again").exit_code == 4
+    assert d0ctl("kill-line", "late/1/1", "--drop-outputs").exit_code == 0

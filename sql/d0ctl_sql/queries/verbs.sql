@@ -604,18 +604,24 @@ select count(*) over () as number, package_path.path
 
 -- name: lines_needing_dropped
 -- The first lines of a job with packages that have succeeded with files of dropped lines of other jobs,
--- and require them.
+-- and require them, or have read no others that they do not require.
 select distinct job.name as job, stage.seq as stage, line.seq as line, maker.name as maker,
        file.name as file
   from outdated_package
   join package on package.id = outdated_package.package_id and package.phase = 'done'
-  join input on input.package_id = package.id and input.required = 1 and input.dropped = 0
+  join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
   join file on file.id = input.file_id and file.dropped = 1 and file.job_id <> package.job_id
   join line on line.id = package.line_id and line.dropped is null and line.named <> 2
   join stage on stage.id = line.stage_id
   join job on job.id = stage.job_id
   join job as maker on maker.id = file.job_id
  where outdated_package.job_id = :job
+   and (input.required = 1
+        or not exists (select 1
+                         from input as other
+                         join file as found on found.id = other.file_id and found.dropped = 0
+                        where other.package_id = package.id and other.own = 0
+                          and other.required = 0 and found.package_id is not null))
  limit 10;
 
 -- name: lines_needing_elsewhere
