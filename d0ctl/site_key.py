@@ -11,9 +11,12 @@ from d0ctl import access
 from d0ctl.config import KEY_BYTES, Home
 from d0ctl_wrapper.protocol import message
 
+LOST = "lost"
+"""Stands for the bytes of a key that is lost."""
+
 
 class PreviousKey(Struct, frozen=True):
-    """A key that signs the attempts up to `last`."""
+    """A key that signs the attempts up to `last`; an empty one is lost."""
 
     last: int
     key: bytes
@@ -26,9 +29,12 @@ class SiteKey(Struct, frozen=True):
     previous: tuple[PreviousKey, ...] = ()
 
     def token(self, attempt: int) -> str:
-        """Return the secret by which messages of an attempt prove that its wrapper wrote them."""
+        """Return the secret by which messages of an attempt prove that its wrapper wrote them.
+
+        It is empty if the key of the attempt is lost: it has ended, and no message of it counts.
+        """
         key = next((key.key for key in self.previous if attempt <= key.last), self.key)
-        return _token(key, attempt)
+        return _token(key, attempt) if key else ""
 
 
 @lru_cache(maxsize=4096)  # it takes 10 µs, and each is needed twice
@@ -45,7 +51,11 @@ def read(home: Home) -> SiteKey:
     try:
         rows = [line.split() for line in home.previous_keys.read_text().splitlines()]
         return SiteKey(
-            key, tuple(PreviousKey(int(last), bytes.fromhex(text)) for last, text in rows)
+            key,
+            tuple(
+                PreviousKey(int(last), b"" if text == LOST else bytes.fromhex(text))
+                for last, text in rows
+            ),
         )
     except FileNotFoundError:
         return SiteKey(key)
@@ -89,14 +99,14 @@ def rotate(home: Home, *, last: int, oldest: int | None) -> None:
     _replace(home.key, os.urandom(KEY_BYTES))
 
 
-def renew(home: Home) -> None:
-    """Make a new key in place of a lost one; no attempt before it can report any more."""
-    _replace(home.previous_keys, b"")
+def renew(home: Home, *, last: int) -> None:
+    """Make a new key in place of a lost one; no attempt up to `last` can report any more."""
+    _replace(home.previous_keys, _text([PreviousKey(last, b"")]))
     _replace(home.key, os.urandom(KEY_BYTES))
 
 
 def _text(keys: Sequence[PreviousKey]) -> bytes:
-    return "".join(f"{key.last} {key.key.hex()}\n" for key in keys).encode()
+    return "".join(f"{key.last} {key.key.hex() or LOST}\n" for key in keys).encode()
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -95,6 +95,7 @@ def test_with_a_lost_key_running_packages_start_again_under_a_new_one(
 ) -> None:
     with driving(home, None) as desk:
         first = running(desk, tmp_path / "gate")
+        late = start_message(desk, first)
         with pytest.raises(Refused, match="a process drives packages"):
             site_changes.replace_lost_key(desk.store, actor="tester", note=None, now=time.time())
         with desk.store.writing():
@@ -113,6 +114,9 @@ def test_with_a_lost_key_running_packages_start_again_under_a_new_one(
         reach_localhost(desk)
         turn_until(desk, lambda: outcomes(desk.store) == ["lost", "successful"])
         assert value(desk.store, "attempt", "message", id=first) == site_changes.LOST_KEY
+        desk.dropbox.deliver("localhost", [late])
+        turn(desk)
+    assert not list((home.dropbox / "rejected").iterdir())
 
 
 def test_messages_that_another_key_has_signed_are_named_with_that_cause(

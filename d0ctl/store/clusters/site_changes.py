@@ -282,7 +282,7 @@ def replace_lost_key(store: Store, *, actor: str, note: str | None, now: float) 
             signed = [row["attempt_id"] for row in launches.live(store, node["id"])]
             number += len(signed)
             messages.fail(store, node["id"], signed, reason="lost", message=LOST_KEY, now=now)
-        site_key.renew(store.home)
+        site_key.renew(store.home, last=signed_attempts(store)["last"] or 0)
         keep_action(store, verb="site rotate-key", target=store.home.key.name, actor=actor,
                     note=note, packages=number, now=now)  # fmt: skip
     return number
