@@ -29,7 +29,7 @@ from d0ctl_wrapper.relay import listing
 from tests.daemon.contact import list_again, listed, turn, turn_until
 from tests.support.acting import act
 from tests.support.jobs import job, phases, simple, submitted
-from tests.support.rows import read, value
+from tests.support.rows import delete, read, value
 
 MANY = 30
 """More files than are missed without doubt."""
@@ -234,6 +234,17 @@ def test_a_cache_that_vanishes_as_a_whole_is_in_doubt_until_its_files_are_back(d
     assert len(read(desk.store, "location", "path", by="path")) == MANY
     turn_until(desk, lambda: phases(desk.store)["job/1/2/1"] == "done")
     assert len(read(desk.store, "attempt", "outcome")) == 2
+
+
+def test_a_cache_stays_in_doubt_while_copies_of_it_are_removed_as_unneeded(desk: Desk) -> None:
+    unmounted(desk)
+    with desk.store.writing():
+        for (path,) in read(desk.store, "location", "path", by="path")[2:]:
+            delete(desk.store, "location", path=path)
+    list_again(desk)
+
+    assert read(desk.store, "node", "drained") == [(1,)], "the disk is still not mounted"
+    assert phases(desk.store)["job/1/1/1"] == "done"
 
 
 def test_the_loss_of_a_cache_in_doubt_is_accepted_by_a_person(desk: Desk) -> None:

@@ -107,7 +107,10 @@ def _compare(desk: Desk, turn: Turn, node: int, listed: Inventory, every_s: floa
 def _judge(desk: Desk, row: Node, listed: Inventory, now: float) -> None:
     """Doubt the cache of a node if most of it is missing, or trust it again."""
     store, name, missing = desk.store, row.name, listed.missing
-    listed.is_doubtful = doubt.is_doubtful(len(missing), listed.copies)
+    if row.doubted is None:
+        listed.is_doubtful = doubt.is_doubtful(len(missing), listed.copies)
+    else:
+        listed.is_doubtful = doubt.is_still_doubtful(store, row, len(missing))
     if listed.is_doubtful and row.doubted is None:
         why = doubt.begin(store, row, len(missing), listed.copies, since=listed.began, now=now)
         log.warning("node %s: %s", name, why)
@@ -115,7 +118,7 @@ def _judge(desk: Desk, row: Node, listed: Inventory, now: float) -> None:
         missing.clear()  # they are recorded
     elif row.doubted is not None:
         doubt.end(store, row, now=now)
-        log.info("node %s: the files in its cache are back", name)
+        log.info("node %s: its cache is not in doubt any more", name)
     if listed.is_doubtful:
         return
     by_others = [finding for finding in missing if finding.finding != SINCE_BACKUP]

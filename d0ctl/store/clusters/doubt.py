@@ -34,6 +34,14 @@ def is_doubtful(missing: int, copies: int) -> bool:
     return missing > FEW and missing > MOST * copies
 
 
+def is_still_doubtful(store: Store, row: Node, number: int) -> bool:
+    """Return whether most copies that are missing in a cache in doubt, now a number, are not back.
+
+    Copies that were removed meanwhile, as no package needs them, are not: the fault is the same.
+    """
+    return number > MOST * missing(store, row).copies
+
+
 def begin(store: Store, row: Node, missing: int, known: int, *, since: float, now: float) -> str:
     """Doubt the cache of a node, drain the node, and return why."""
     note = f"{missing:,} of {count(known, 'copy', 'copies')} are missing in its cache, all at once"
@@ -43,10 +51,13 @@ def begin(store: Store, row: Node, missing: int, known: int, *, since: float, no
 
 
 def end(store: Store, row: Node, *, now: float) -> None:
-    """Trust a cache whose files are back."""
+    """Trust a cache whose files are back, or of which no package needs a missing one."""
+    why = "the files in its cache are back"
+    if not missing(store, row).copies:
+        why = "none of the files that are missing in its cache is needed any more"
     store.change("forget_missing_copies", node=row.id, since=row.doubted)
     store.change("trust_cache", node=row.id)
-    _keep(store, "node resume", row.name, "the files in its cache are back", now)
+    _keep(store, "node resume", row.name, why, now)
 
 
 def _keep(store: Store, verb: str, name: str, note: str, now: float) -> None:
