@@ -8,6 +8,7 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.views import browse
 from tests.cli.conftest import Type
+from tests.cli.test_pause import say
 from tests.support.building import job, line, package
 from tests.support.site import Site
 
@@ -30,6 +31,19 @@ def test_packages_that_may_wait_on_a_node_are_not_said_to_continue_or_to_begin_a
         "d0ctl daemon start" in waits and "begins in" not in waits and "begins about" not in waits
     )
     assert "no daemon is running" not in driven
+
+
+def test_suspended_packages_are_not_said_to_continue(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package(f"x{n}")) for n in range(3)]), name="late"))
+    say(site, site.launch("late/1/1/1"), "suspended", 2)
+
+    alone = d0ctl("why", "late").stdout
+    site.launch("late/1/2/1")
+    beside = d0ctl("why", "late").stdout
+
+    rest = "no daemon is running, so nothing new starts"
+    assert alone.startswith(f"1 package is suspended in job `late`, and {rest}")
+    assert beside.startswith(f"1 package continues in job `late`, but {rest}")
 
 
 def test_a_drain_is_not_blamed_while_other_nodes_are_being_contacted(

@@ -100,12 +100,18 @@ def _disks(production: Production) -> Obstacle | None:
 
 
 def subject_of_stop(part: GroupPart, own: JobStanding | None) -> str:
-    """Begin the sentence that a part stands still; without a daemon its running packages go on."""
+    """Begin the sentence that a part stands still; without a daemon its running packages go on, and
+    suspended ones stay so.
+    """
     counts = part.counts  # those that are `starting` may wait on their nodes for a daemon
     waiting = counts.get(Phase.UNREACHABLE, 0) + counts.get(Phase.STARTING, 0)
-    running = by_status(counts)["launched"] - waiting
-    if not running or own is None or own.standing.cause is not Cause.NO_DAEMON:
+    suspended = counts.get(Phase.SUSPENDED, 0)
+    running = by_status(counts)["launched"] - waiting - suspended
+    has_daemon = own is None or own.standing.cause is not Cause.NO_DAEMON
+    if has_daemon or not (running or suspended):
         return f"{part.title} stands still: "
+    if not running:
+        return f"{count(suspended, 'package is', 'packages are')} suspended in {part.title}, and "
     return f"{count(running, 'package continues', 'packages continue')} in {part.title}, but "
 
 
