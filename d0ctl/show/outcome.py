@@ -272,7 +272,7 @@ def way_back(job: JobSummary) -> str:
     name = shlex.quote(job.name)
     if job.hold or not job.pause:
         return f"d0ctl release {name if job.hold else shlex.quote(f'{job.name}:held')}"
-    return f"d0ctl resume {name}"
+    return job.resume
 
 
 def would_continue(name: str) -> str:

@@ -2,8 +2,12 @@
 
 import pytest
 
+from d0ctl import actions
 from d0ctl.errors import Refused
+from d0ctl.select import parse
+from d0ctl.show.outcome import way_back
 from d0ctl.store import Store
+from d0ctl.store.views import browse
 from tests.support.jobs import NOW
 from tests.tasks.making import status_of, submit, work
 from tests.tasks.test_commands import act, end, phases
@@ -42,6 +46,16 @@ def test_incexec_of_a_paused_task_waits_for_its_resumption(store: Store, task: i
     work(store)
     assert (status_of(store, task), is_paused(store)) == ("running", False)
     assert phases(store)["ready"] == 1, "the file that failed"
+
+
+def test_the_job_of_a_paused_task_is_resumed_with_that(store: Store, task: int) -> None:
+    assert way_back(browse.job(store, "demo")) == "d0ctl task resume demo"
+    request = actions.request("resume", parse("demo"))
+    with pytest.raises(Refused, match="task `demo` is paused, and its job is resumed with it"):
+        actions.apply(store, request, actor="emmy", note=None, now=NOW)
+
+    act(store, "task resume")
+    assert not is_paused(store)
 
 
 def test_retry_of_a_paused_task_is_refused(store: Store, task: int) -> None:

@@ -158,7 +158,7 @@ def _not_pausable(jobs: list[JobSummary], request: Request[PauseOptions], now: f
     return Refused(
         f"job `{job.name}` was paused by {job.pause_actor} at "
         f"{moment(job.pause_since, now)}{why}, so it can't be paused again",
-        hint=f"d0ctl resume {job.name}",
+        hint=job.resume,
     )
 
 

@@ -33,9 +33,9 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
         try:
             part = of_part(store, request, _can_resume, "resumed", now)
         except Conflict as refusal:
-            whole = [job.name for job in jobs_of(store, request.target) if job.pause]
+            whole = [job for job in jobs_of(store, request.target) if job.pause]
             if whole:
-                refusal.hint = f"the whole job is paused: d0ctl resume {quote(whole[0])}"
+                refusal.hint = f"the whole job is paused: {whole[0].resume}"
             raise
         stopped = stopped_jobs(part.selection)
         return replace(part, with_running=part.phases.keys() != {Phase.HELD},
@@ -52,6 +52,9 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
             hint = f"it is held: d0ctl release {quote(str(request.target.parts[0]))}"
         raise Refused(f"`{request.target.brief}` is not paused as a whole, so it can't be resumed",
                       hint=hint)  # fmt: skip
+    if with_task := next((job for job in paused if job.has_paused_task), None):
+        raise Refused(f"task `{with_task.name}` is paused, and its job is resumed with it",
+                      hint=with_task.resume)  # fmt: skip
     return PausePlan(
         request=request,
         jobs=tuple(job.name for job in paused),

@@ -125,7 +125,7 @@ def kept_back(job: JobSummary, now: float) -> tuple[str, str] | None:
     if job.hold:
         return held_job(job, now), f"d0ctl release {job.name}"
     if job.pause:
-        return paused_job(job, now), f"d0ctl resume {job.name}"
+        return paused_job(job, now), job.resume
     if job.finish:
         since = moment(job.finish_since, now)
         text = f"job `{job.name}` is being finished: requested by {job.finish_actor} at {since}"

@@ -9,7 +9,9 @@ select id, name, title, originator, priority, hold, hold_actor, hold_note, hold_
                  join package on package.id = outdated_package.package_id
                              and package.phase = 'done'
                  join line on line.id = package.line_id and line.dropped is null
-                where outdated_package.job_id = job.id) as is_outdated
+                where outdated_package.job_id = job.id) as is_outdated,
+       exists (select 1 from task
+                where task.job_id = job.id and task.status = 'paused') as has_paused_task
   from job
  where visible = 1 and name glob :pattern
  order by id desc;

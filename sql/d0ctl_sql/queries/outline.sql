@@ -14,7 +14,9 @@ select job.id, job.name, job.title, job.originator, job.priority, job.hold, job.
                  join package on package.id = outdated_package.package_id
                              and package.phase = 'done'
                  join line on line.id = package.line_id and line.dropped is null
-                where outdated_package.job_id = job.id) as is_outdated
+                where outdated_package.job_id = job.id) as is_outdated,
+       exists (select 1 from task
+                where task.job_id = job.id and task.status = 'paused') as has_paused_task
   from json_each(:ids) as wanted
   join job on job.id = wanted.value and job.visible = 1;
 

@@ -99,7 +99,7 @@ def _suspended(subject: Subject, note: str) -> None:
     if subject.job.pause:
         subject.fact(paused_job(subject.job, subject.now))
     subject.command(
-        f"d0ctl resume {subject.job.name if subject.job.pause else subject.package.path}"
+        subject.job.resume if subject.job.pause else f"d0ctl resume {subject.package.path}"
     )
 
 

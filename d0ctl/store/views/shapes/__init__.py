@@ -1,5 +1,6 @@
 """The records in which jobs, stages, lines and packages are shown."""
 
+from shlex import quote
 from typing import Any
 
 from msgspec import Struct
@@ -41,6 +42,8 @@ class JobSummary(Struct, frozen=True):
     """How many of its failed packages need nobody any more."""
     is_outdated: int = 0
     """Whether successful packages of it are out of date; 0 where nobody asked."""
+    has_paused_task: int = 0
+    """Whether its task is paused, and it with that."""
 
     @property
     def status(self) -> Group:
@@ -56,6 +59,11 @@ class JobSummary(Struct, frozen=True):
     def packages(self) -> int:
         """How many packages it has."""
         return sum(self.counts.values())
+
+    @property
+    def resume(self) -> str:
+        """The command that resumes it after a pause, with its task if that is paused."""
+        return f"d0ctl {'task ' * bool(self.has_paused_task)}resume {quote(self.name)}"
 
     @property
     def is_held_by_d0ctl(self) -> bool:
