@@ -69,8 +69,13 @@ def test_failed_readers_of_a_file_that_is_made_again_are_named_with_their_retry(
         said = d0ctl("set-status", "prod/1/1/2", "unscheduled", *more).stdout
         assert said.splitlines()[-1] == named
     renewed = "`sim-1` was changed or made again since this failure: a retry reads the new contents"
+    site.launch("prod/1/1/2")
     assert "made again since" not in d0ctl("why", "prod/2/1/1").stdout
-    site.finish("prod/1/1/2")
+    site.end("prod/1/1/2")
+    same = " ".join(d0ctl("why", "prod/2/1/1").stdout.split())
+    assert (renewed in same, "a plain retry" in same) == (False, True), "its contents are the same"
+    with site.store.writing():
+        change(site.store, "file", {"name": "sim-1"}, replaced=time.time())
     explained = " ".join(d0ctl("why", "prod/2/1/1").stdout.split())
     assert (renewed in explained, "a plain retry" in explained) == (True, False)
     assert "d0ctl retry prod/2/1/1" in explained

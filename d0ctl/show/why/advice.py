@@ -142,7 +142,7 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
         return replace(_against(problem.fact, fixes=fixes), first=problem.first)
     if REGROUPED in (last.message or ""):
         return _against(GROUPS_STAY, fixes=(_new_groups(package),))
-    if renewed_inputs(store, package, last):
+    if one_package.renewed_inputs(store, package.id, last):
         return Advice()
     if last.reason in BY_JOB_FILE:
         fix = _fix(target, is_certain=_fails_again(store, package, last))
@@ -154,12 +154,6 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
         fix = _fix(target, is_certain=_fails_again(store, package, last))
         return _against(*facts, fixes=(fix,))
     return Advice()
-
-
-def renewed_inputs(store: Store, package: PackageView, last: AttemptView) -> list[str]:
-    """Return the names of inputs that are not those that an attempt has read."""
-    files = one_package.inputs(store, package.id)
-    return [file.name for file in files if file.has_changed_since(last) and not file.file_dropped]
 
 
 def is_redefined(package: PackageView, last: AttemptView) -> bool:

@@ -169,7 +169,6 @@ class Adding:
         store = self._store
         store.empty("incoming_requirement")
         self._insertion.insert(self._chunk)
-        store.change("record_added", first=self.packages[0], last=self.packages[-1])
         store.change("count_lines", stage=self._stage, lines=self._made + len(self.packages))
         store.change("add_work", stage=self._stage, work=sum(self._intake.work.values()))
         absent = self._insertion.absent | self._intake.absent

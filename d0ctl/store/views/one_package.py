@@ -137,6 +137,13 @@ def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputVi
     return [make(InputView, row) for row in rows]
 
 
+def renewed_inputs(store: Store, package: int, attempt: AttemptView) -> list[str]:
+    """Return the names of inputs that are there, with other contents than an attempt has read."""
+    return [file.name for file in inputs(store, package)
+            if file.present and not file.file_dropped and file.has_changed_since(attempt)
+            and (file.remade is None or (file.replaced or 0.0) > attempt.launched)]  # fmt: skip
+
+
 def not_found(store: Store, package: int) -> str:
     """Return the message of the last attempt if it did not find a file; else an empty text."""
     tries = attempts(store, package)

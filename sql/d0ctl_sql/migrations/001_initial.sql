@@ -522,6 +522,7 @@ create table package (
                                            -- 1: held by `pause`, so that `resume` releases it
     not_before  real,                      -- end of cooloff, or when a policy releases it; of a
                                            -- package that a user holds: end of its cooloff
+    added       real,                      -- when its job got it after the submission
     redefined   real,                      -- when `update` changed what it runs, reads or makes
                                            -- after it had failed, or accepted its results although
                                            -- they were out of date; null: never

@@ -45,7 +45,9 @@ update temp.job
    and was.since <= (select at from moment) and was.ended > (select at from moment);
 update temp.job set finish = null where finish_since > (select at from moment);
 create temp table package as
-select * from main.package where job_id in (select id from temp.job);
+select * from main.package
+ where job_id in (select id from temp.job)
+   and (added is null or added <= (select at from moment));
 create unique index temp.package_id on package (id);
 create temp table attempt as
 select * from main.attempt where launched <= (select at from moment);
@@ -59,8 +61,8 @@ update temp.attempt set wrapper_started = null where wrapper_started > (select a
 update temp.attempt set started = null where started > (select at from moment);
 update temp.package
    set (phase, changed, node_id, attempt_id, actor, note, request, attempts, restarts) =
-       (select first.old, coalesce(prior.at, temp.job.submitted), prior.node_id,
-               prior.attempt_id, prior.actor, prior.note, null,
+       (select first.old, coalesce(prior.at, package.added, temp.job.submitted),
+               prior.node_id, prior.attempt_id, prior.actor, prior.note, null,
                (select count(*) from temp.attempt where package_id = package.id),
                (select count(*) from temp.attempt
                  where package_id = package.id and answer = 'restart')
@@ -79,8 +81,9 @@ update temp.package
  where id in (select package_id from temp.later);
 create unique index temp.package_of_line on package (line_id, seq);
 create temp table line as
-select * from main.line where stage_id in (select id from main.stage
-                                            where job_id in (select id from temp.job));
+select * from main.line
+ where stage_id in (select id from main.stage where job_id in (select id from temp.job))
+   and exists (select 1 from temp.package where line_id = line.id);
 create unique index temp.line_id on line (id);
 create unique index temp.line_of_stage on line (stage_id, seq);
 update temp.line set dropped = null where dropped > (select at from moment);
@@ -93,11 +96,15 @@ select package_id, stage_id, at, actor, note from main.past_acknowledgement
 delete from temp.acknowledgement
  where (select phase from temp.package where id = package_id) <> 'failed';
 create temp table stage as
-select * from main.stage where job_id in (select id from temp.job);
+select * from main.stage
+ where job_id in (select id from temp.job)
+   and (exists (select 1 from temp.line where stage_id = stage.id)
+        or not exists (select 1 from main.line where stage_id = stage.id));
 create unique index temp.stage_id on stage (id);
 create unique index temp.stage_of_job on stage (job_id, seq);
 update temp.stage
-   set acknowledged = (select count(*) from temp.acknowledgement where stage_id = stage.id);
+   set acknowledged = (select count(*) from temp.acknowledgement where stage_id = stage.id),
+       lines = (select count(*) from temp.line where stage_id = stage.id);
 create temp table stage_count as
 select stage_id, phase, count(*) as n from temp.package group by stage_id, phase;
 create unique index temp.stage_count_id on stage_count (stage_id, phase);

@@ -285,7 +285,7 @@ select attempt.id, package.id, package.stage_id, requirement.cpus,
        max(0, attempt.started - coalesce(
            (select max(event.at) from event
              where event.package_id = package.id and event.new = 'ready'
-               and event.at <= attempt.launched), job.submitted))
+               and event.at <= attempt.launched), package.added, job.submitted))
   from job
   cross join package on package.job_id = job.id
   join requirement on requirement.id = package.requirement_id
@@ -300,7 +300,7 @@ select attempt.id, package.id, package.stage_id, requirement.cpus,
        max(0, attempt.started - coalesce(
            (select max(event.at) from event
              where event.package_id = package.id and event.new = 'ready'
-               and event.at <= attempt.launched), job.submitted))
+               and event.at <= attempt.launched), package.added, job.submitted))
   from selected_package
   cross join package on package.id = selected_package.package_id
   join job on job.id = package.job_id

@@ -163,10 +163,11 @@ update incoming set missing = missing + ?2, phase = 'waiting' where id = ?1;
 -- name: insert_packages
 -- Packages of a job being submitted, waiting or ready; one statement, so that triggers cost half.
 insert into package (id, job_id, stage_id, line_id, seq, name, phase, missing, requirement_id,
-                     changed,
+                     changed, added,
                      wall_time, looping, wrapper, wrapper_parameters, environment, policy)
 select incoming.id, job_id, stage_id, line_id, seq, name, phase, missing,
        incoming_requirement.requirement_id, changed,
+       iif((select visible from job where id = job_id) = 1, changed, null),
        wall_time, looping, wrapper, wrapper_parameters, environment, policy
   from incoming
   join incoming_requirement on incoming_requirement.number = incoming.requirement_id;

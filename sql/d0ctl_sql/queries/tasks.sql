@@ -512,13 +512,6 @@ select file.id, file.name, file.package_id, file.present, package.phase
   join file on file.job_id = :job and file.name = wanted.value
   left join package on package.id = file.package_id;
 
--- name: record_added
--- Packages that were just added to the job of a task and lack nothing are ready from then on.
-insert into event (at, package_id, old, new)
-select changed, id, 'waiting', 'ready'
-  from package
- where id >= :first and id <= :last and phase = 'ready';
-
 -- name: begin_content_attempts
 -- Record the packages that were just made of files.
 insert into content_attempt (content_id, number, package_id, began)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from d0ctl.model import Reason
 from d0ctl.policy.remarks import GivenUp, Remark, read
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.why.advice import advice, is_redefined, renewed_inputs
+from d0ctl.show.why.advice import advice, is_redefined
 from d0ctl.show.why.common import MOST
 from d0ctl.show.why.phases import dropped_line, recovery, waiting
 from d0ctl.show.why.phases.leftovers import NO_MAKER
@@ -102,7 +102,7 @@ def _blamed_node(subject: Subject, last: AttemptView, earlier: Sequence[AttemptV
 
 def _renewed_inputs(subject: Subject, last: AttemptView) -> None:
     """Say which inputs are not those that the last attempt read."""
-    renewed = renewed_inputs(subject.store, subject.package, last)
+    renewed = one_package.renewed_inputs(subject.store, subject.package.id, last)
     names = [f"`{name}`" for name in renewed]
     if names:
         more = [f"{len(names) - MOST} more"] if len(names) > MOST else []
