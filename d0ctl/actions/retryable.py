@@ -127,6 +127,14 @@ def how_to_restore(store: Store, lines: Sequence[int]) -> str | None:
     return f"to restore it, put {them} back into the job file, then: {update}"
 
 
+def staying(store: Store, lines: Sequence[int], packages: int) -> tuple[str, ...]:
+    """Say how many packages of lines to restore stay dropped, and what brings them back."""
+    if not packages:
+        return ()
+    stay = count(packages, "package stays", "packages stay")
+    return (f"{stay} dropped, as files that they need are: {how_to_restore(store, lines)}",)
+
+
 def removed_lines(paths: Sequence[str]) -> Iterator[str]:
     """Say that later stages do without lines to restore that the job file does not have."""
     if paths:

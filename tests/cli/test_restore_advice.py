@@ -117,3 +117,23 @@ def test_a_line_that_an_update_removed_is_led_back_into_the_job_file(
     assert site.phase("q/3/1/1") == "waiting"
     inputs = document(d0ctl("status", "q/3/1/1", "--json").stdout)["inputs"]
     assert sorted(one["file"] for one in inputs) == ["s-1.txt", "s-2.txt", "s-3.txt"]
+
+
+def test_a_line_that_needs_a_file_dropped_after_it_is_restored_with_the_line_that_makes_it(
+    site: Site, d0ctl: Type
+) -> None:
+    merge = ("merge", [line(package("u", needs=["t"]))])
+    reader = ("red", [line(package("t", needs=["s"]))])
+    site.submit(job(("gen", [line(package("s"))]), reader, merge))
+    site.finish("prod/1/1/1")
+    d0ctl("kill-line", "prod/2/1", "--drop-outputs")
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+
+    both = "d0ctl restore-line prod/1/1 prod/2/1"
+    assert f"$ {both}\n" in d0ctl("why", "prod/2/1/1").stdout
+    planned = d0ctl("restore-line", "prod/2/1", "--dry-run").stdout
+    assert f"1 package stays dropped, as files that they need are: {both}\n" in planned
+    assert "-1" not in planned and "also restored" not in planned
+    d0ctl("restore-line", "prod/2/1")
+    assert d0ctl("restore-line", "prod/1/1").exit_code == 0
+    assert set(site.phases().values()) == {"done", "ready", "waiting"}

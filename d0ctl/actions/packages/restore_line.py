@@ -1,6 +1,6 @@
 """restore-line: bring back dropped lines, and run again what has succeeded without their files."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import NamedTuple
@@ -19,14 +19,13 @@ from d0ctl.actions.action import (
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.packages._ended_before import EndedBefore, ended_before
 from d0ctl.actions.packages._whole_lines import check_level
-from d0ctl.actions.retryable import how_to_restore, removed_lines
+from d0ctl.actions.retryable import how_to_restore, removed_lines, staying
 from d0ctl.actions.selection import jobs_of, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import edited_files
-from d0ctl.store.files.edited_files import EarlierReaders
 from d0ctl.store.jobs import audit, restore_line, retry
 from d0ctl.store.jobs.restore_line import Rerun
 from d0ctl.store.jobs.retry import Listed
@@ -63,6 +62,7 @@ class RestoreLinePlan(Plan):
     removed: tuple[str, ...]  # from the job file
     also: int
     """How many packages come back because their inputs do."""
+    staying: tuple[str, ...]  # what is said of packages of the lines that stay dropped
     also_restored: tuple[Change, ...]
     files: int
     files_restored: tuple[str, ...]
@@ -95,7 +95,7 @@ def plan_restore_line(
     if not restore_line.keep_named(selected):
         raise _not_restorable(store, request, lines_asked, is_canceled)
     _check_not_ending(selected, request)
-    own = lifecycle.phases(selected)
+    own = restore_line.dropped_ids(selected)
     own_paths, requested = {row.path for row in rows(selected)}, lifecycle.line_ids(selected)
     lines = tuple(undo.ranges(lifecycle.paths_of_lines(selected, dropped=True)))
     restore_line.choose_restored(selected)
@@ -114,8 +114,7 @@ def plan_restore_line(
 
 def _plan(
     selected: Selection, request: Request[RestoreLineOptions], requested: tuple[int, ...],
-    own: Mapping[str, int],
-    own_paths: set[str], done: Sequence[Row], rerun: Rerun,
+    own: frozenset[int], own_paths: set[str], done: Sequence[Row], rerun: Rerun,
 ) -> RestoreLinePlan:  # fmt: skip
     phases = lifecycle.phases(selected)
     back = [row for row in rows(selected) if row.phase == Phase.DROPPED]
@@ -132,7 +131,8 @@ def _plan(
         packages=phases.get(Phase.DROPPED, 0),
         changes=tuple(row for row in back if row.path in own_paths)[:MOST_SHOWN],
         unchanged={p: n for p, n in phases.items() if p != Phase.DROPPED},
-        also=phases.get(Phase.DROPPED, 0) - own.get(Phase.DROPPED, 0),
+        also=len((back_ids := restore_line.dropped_ids(selected)) - own),
+        staying=staying(selected.store, requested, len(own - back_ids)),
         also_restored=tuple(row for row in back if row.path not in own_paths)[:MOST_SHOWN],
         files=lifecycle.count_files(selected, dropped=True),
         files_restored=lifecycle.files(selected, MOST_SHOWN, dropped=True),
@@ -256,7 +256,8 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
 
 
 def _lacking(plan: RestoreLinePlan) -> Iterator[str]:
-    """Say which packages are out of date by this, or once these have run."""
+    """Say which packages stay dropped, or are out of date by this, or once these have run."""
+    yield from plan.staying
     yield from wording.readers(plan.elsewhere, "to run {them} again with these", " of other jobs",
                                did="run without these files")  # fmt: skip
     yield from wording.readers(plan.rerun.readers, "once these have changed", " of other jobs",
@@ -272,10 +273,9 @@ def _lacking(plan: RestoreLinePlan) -> Iterator[str]:
 def _changed(plan: RestoreLinePlan) -> Iterator[str]:
     """Say which files from outside have changed since the lines read them."""
     yield from wording.changed_sources(plan.rerun.anew)
-    target = plan.request.target
-    part = str(target) if target.is_one else target.parts[0].job
+    part = str(target) if (target := plan.request.target).is_one else target.parts[0].job
     for name, number in plan.rerun.earlier.items():
-        yield edited_files.earlier_readers(name, EarlierReaders(number, part))
+        yield edited_files.earlier_readers(name, edited_files.EarlierReaders(number, part))
 
 
 ACTION = Action(

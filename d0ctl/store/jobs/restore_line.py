@@ -23,6 +23,11 @@ def choose_restored(selected: Selection) -> None:
         pass
 
 
+def dropped_ids(selected: Selection) -> frozenset[int]:
+    """Return the ids of the selected packages that are dropped."""
+    return frozenset(row[0] for row in selected.rows("selected_dropped_ids"))
+
+
 def keep_named(selected: Selection) -> bool:
     """Keep in the selection the lines that were dropped by name; return whether there is one."""
     selected.change("keep_named")

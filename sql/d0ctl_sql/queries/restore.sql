@@ -9,6 +9,12 @@ delete from selected_package
           from package join line on line.id = package.line_id
          where package.id = selected_package.package_id);
 
+-- name: selected_dropped_ids
+-- The selected packages that are dropped.
+select selected_package.package_id
+  from selected_package
+  join package on package.id = selected_package.package_id and package.phase = 'dropped';
+
 -- name: removed_of_selected
 -- The lines of selected packages that were dropped because the job file no longer has them.
 select place.job, place.stage, place.line
@@ -144,7 +150,7 @@ with recursive above (line_id) as (
       join line on line.id = above.line_id and line.named < 2
       join package on package.line_id = line.id
       join input on input.package_id = package.id and input.own = 0
-           and (line.named = 0 or (input.required = 1 and input.dropped = 0))
+           and (line.named = 0 or input.required = 1)
       join file on file.id = input.file_id and file.dropped = 1
       join package as maker on maker.id = file.package_id)
 select line.id, line.named, place.job, place.stage, place.line

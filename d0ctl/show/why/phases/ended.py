@@ -198,7 +198,5 @@ def canceled(subject: Subject) -> None:
             targets = waiting.retry_targets(subject.store, package.id, package.path)
             advice(subject.store, package, None).add_to(subject.explanation, targets)
     elif package.line_named:
-        line = package.path.rpartition("/")[0]
-        dropped_line.add(subject.store, subject.explanation, package.line_id, line,
-                         package.line_named, subject.now)  # fmt: skip
+        dropped_line.add_restoring(subject.store, subject.explanation, package.line_id, subject.now)
     subject.command(f"d0ctl history {package.path}")
