@@ -9,6 +9,7 @@ from d0ctl.store.jobs import pause
 from d0ctl.store.nodes import contact, leases
 from d0ctl_wrapper.protocol.text import PAUSED
 from tests.cli.conftest import Type
+from tests.cli.test_check import drive
 from tests.cli.test_pause import say
 from tests.support.building import document, production
 from tests.support.site import Site
@@ -97,6 +98,7 @@ def test_a_package_is_suspended_once_its_node_is_back(
 def test_of_no_package_of_a_paused_job_is_it_said_that_it_will_run_elsewhere(
     site: Site, d0ctl: Type, attempt: int
 ) -> None:
+    drive(site)
     lose(site)
     questions = [("status", "prod", "--check"), ("status", "--check"), ("why", "prod"),
                  ("why", "prod/1/1/1")]  # fmt: skip
