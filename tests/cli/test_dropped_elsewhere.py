@@ -255,3 +255,20 @@ def test_the_undo_of_a_second_drop_restores_a_line_that_a_package_has_run_withou
 
     assert f"to undo: {undo}\n" in d0ctl("kill-line", "prod/1/2", "--drop-outputs").stderr
     assert d0ctl(*undo.split()[1:]).exit_code == 0
+
+
+def test_why_of_a_dropped_line_says_that_packages_of_other_jobs_do_not_run_again_with_it(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(production(lines=2))
+    (tmp_path / "late.yaml").write_text(MERGE)
+    d0ctl("submit", str(tmp_path / "late.yaml"))
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    for package in ("prod/1/1/1", "prod/1/1/2", "late/1/1/1"):
+        site.finish(package)
+
+    why = d0ctl("why", "prod/1/2/1").stdout
+
+    assert ": --again restores the line, and leaves that package\n" in why
+    assert "`late/1/1/1` was launched without its files" in why and "runs it again" not in why
+    assert "$ d0ctl restore-line prod/1/2 --again\n" in why

@@ -84,7 +84,9 @@ def add(
     at = f" at {moment(reader['launched'], now)}" if reader["launched"] is not None else ""
     without = f"`{reader['path']}` was launched without its files{at}"
     if reader["phase"] == Phase.DONE:
-        again = f"{without}: --again runs it again with them"
+        is_own = reader["path"].partition("/")[0] == path.partition("/")[0]
+        then = "runs it again with them" if is_own else "restores the line, and leaves that package"
+        again = f"{without}: --again {then}"
         explanation.facts.append(again)
         explanation.retries.append(again)
         explanation.commands.append(f"d0ctl restore-line {path} --again")
