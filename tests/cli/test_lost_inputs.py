@@ -11,7 +11,7 @@ from tests.cli.conftest import Type
 from tests.cli.suggestions import suggested
 from tests.cli.test_dropped_elsewhere import MERGE, PACKAGES, READER
 from tests.support.building import production
-from tests.support.rows import change, read
+from tests.support.rows import change, read, value
 from tests.support.site import Site
 
 LACKS = """\
@@ -157,3 +157,16 @@ def test_a_merge_of_which_all_inputs_are_dropped_has_to_be_dropped_too(
         assert "d0ctl update late --again" not in said
     assert d0ctl("update", "late", "--again").exit_code == 4
     assert d0ctl("kill-line", "late/1/1", "--drop-outputs").exit_code == 0
+
+
+def test_nothing_advises_an_update_of_a_dropped_line_or_before_a_line_is_dropped(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    sim = value(site.store, "file", "id", name="sim-1")
+    change(site.store, "file", {"id": sim}, checksum="sha256:1", replaced=time.time() + 1)
+
+    assert "`sim-1` has changed since 1 finished package read it" in d0ctl("status", "use").stdout
+    assert "d0ctl update use --again" not in d0ctl("status", "use").stdout
+    assert "d0ctl update use/1/1/1 --again" in d0ctl("why", "use/1/1/1").stdout
+    d0ctl("kill-line", "use/1/1", "--drop-outputs")
+    assert "d0ctl update" not in d0ctl("why", "use/1/1/1").stdout

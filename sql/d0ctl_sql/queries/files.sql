@@ -403,12 +403,12 @@ select file.id, file.name, file.size, file.checksum, job.submitted, file.replace
 
 -- name: earlier_read_by
 -- The files of which a package has succeeded with earlier contents than those in `edited`, or than the
--- known ones; none if the package is known to be out of date, or not in the job file any more.
+-- known ones; none if the package is known to be out of date, dropped, or not in the job file any more.
 with edited (file_id, checksum) as materialized (
     select cast("key" as integer), value from json_each(:edited))
 select distinct file.name
   from package
-  join line on line.id = package.line_id and line.named <> 2
+  join line on line.id = package.line_id and line.named <> 2 and line.dropped is null
   join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
   join file on file.id = input.file_id
  where package.id = :package and package.phase = 'done'

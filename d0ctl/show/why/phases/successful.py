@@ -221,8 +221,10 @@ def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     if path not in ("", job.name):
         return outdated(store, job, path)
     earlier, stale = done_before_replaced(store, job.id).items(), outdated(store, job)
-    is_archived = bool(store.home.archive)
-    changed = [earlier_readers(*file, is_said=bool(stale), archived=is_archived)
+    is_barred = bool(
+        store.home.archive or (stale and left_out.lines_needing_dropped(store, job.id))
+    )
+    changed = [earlier_readers(*file, is_said=bool(stale), archived=is_barred)
                for file in earlier]  # fmt: skip
     reads = [*read_from_outside(store, job), *partial_read(store, job)]
     return [*not_kept(store, job), *reads, *stale, *changed]
