@@ -55,6 +55,8 @@ def test_a_package_runs_again_with_the_results_of_a_job_that_has_left(
         each["checksum"] for each in before["inputs"]
     ]
     assert after["command"] == before["command"]
+    names = [each["file"].partition(":")[2] for each in before["inputs"]]
+    assert [each["file"].partition(":")[2] for each in after["inputs"]] == names
     assert read.result("reader/all.txt") == "1\n2\n3\n"
     assert read.phase("reader/1/1/1") == "done"
 

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
-from d0ctl.select import parse
-from d0ctl.store.connection import Row, Selection, Store
+from d0ctl.select import Selector, parse
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
 from d0ctl.store.views import selection
 
@@ -79,7 +79,7 @@ class Run(Struct):
 
 def runs_of_job(store: Store, job: str, *, now: float) -> list[Run]:
     """Return the runs of the packages of a job that have succeeded."""
-    return _runs(selection.choose(store, parse(job), now=now))
+    return _runs(store, parse(job), now)
 
 
 def leading_to(runs: list[Run], file: int) -> list[Run]:
@@ -97,15 +97,21 @@ def leading_to(runs: list[Run], file: int) -> list[Run]:
 
 def run_of_file(store: Store, file: int, maker: str, *, now: float) -> Run | None:
     """Return the run that made a file; None if unknown."""
-    runs = _runs(selection.choose(store, parse(maker), now=now))
+    runs = _runs(store, parse(maker), now)
     return next((run for run in runs if any(made.id == file for made in run.made)), None)
 
 
-def _runs(selected: Selection) -> list[Run]:
+def _runs(store: Store, target: Selector, now: float) -> list[Run]:
+    selected = selection.choose(store, target, now=now)
+    results = f"{store.home.results}/"
     read, made = defaultdict(list), defaultdict(list)
     for row in selected.rows("files_read_by_selected"):
         locators = (row["locator"],) if row["locator"] else ()
-        read[row["package_id"], row["binary"]].append(make(FileFacts, row, locators=locators))
+        file = make(FileFacts, row, locators=locators)
+        if file.name.startswith(results):  # of a job that was archived or removed since
+            job, _, name = file.name.removeprefix(results).partition("/")
+            file = replace(file, job=job, name=name)
+        read[row["package_id"], row["binary"]].append(file)
     for row in selected.rows("files_made_by_selected"):
         stored = tuple(json.loads(row["stored"] or "[]"))
         made[row["package_id"], row["binary"]].append(
