@@ -261,6 +261,7 @@ def reopen_readers(store: Store) -> None:
         store.change("forget_resumed_jobs")
         for row in rows:
             store.change("reopen_readers", job=row["job_id"])
+            store.change("weigh_readers", job=row["job_id"])
 
 
 def keep_action(

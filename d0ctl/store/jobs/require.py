@@ -30,10 +30,11 @@ def _drops(store: Store, job: Row, now: float) -> bool:
         if can_move(counts):
             store.change("forget_weight", stage=stage["id"])
             moves_before = True
-        elif (
-            stage["weighed"] is None
-            and not _may_move(store, job, stage, counts, moves_before)
-            and _weigh(store, job, stage, counts, now)
+        elif stage["weighed"] is not None:
+            if moves_before and counts.get("waiting"):  # for files of restored lines, perhaps
+                store.change("forget_weight", stage=stage["id"])
+        elif not _may_move(store, job, stage, counts, moves_before) and _weigh(
+            store, job, stage, counts, now
         ):
             return True
     return False

@@ -48,6 +48,11 @@ update stage set weighed = null
    and job_id in (select package.job_id
                     from selected_package join package on package.id = selected_package.package_id);
 
+-- name: weigh_readers
+-- A job goes on: compare the successes of the stages of jobs that read its files again.
+update stage set weighed = null
+ where weighed is not null and job_id in (select job_id from need where maker_id = :job);
+
 -- name: stage_waits_for_outside
 -- Whether a waiting package of a stage waits for a file of another job that may still come.
 select 1
@@ -61,19 +66,28 @@ select 1
 
 -- name: choose_unsuccessful
 -- Choose the lines of a stage that have not fully succeeded, without those that were restored and
--- have not been retried since.
+-- have not been retried since, and those that wait, recursively, for their files.
 insert or ignore into selected_package (package_id)
+with recursive spared (line_id) as (
+    select restored.line_id
+      from package as restored indexed by package_in_phase
+     where restored.phase in ('failed', 'canceled')
+       and restored.job_id in (select :job union all select maker_id from need where job_id = :job)
+       and (select old from event where event.package_id = restored.id
+             order by event.id desc limit 1) = 'dropped'
+    union
+    select reader.line_id
+      from spared
+      join package as maker on maker.line_id = spared.line_id
+      join file on file.package_id = maker.id and file.present = 0 and file.dropped = 0
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package as reader on reader.id = input.package_id and reader.phase = 'waiting')
 select mate.id
   from package indexed by package_in_phase
   join package as mate on mate.line_id = package.line_id
  where package.job_id = :job and package.phase in ('failed', 'canceled', 'waiting')
    and package.stage_id = :stage
-   and not exists (select 1
-                     from package as restored
-                    where restored.line_id = package.line_id
-                      and restored.phase in ('failed', 'canceled')
-                      and (select old from event where event.package_id = restored.id
-                            order by event.id desc limit 1) = 'dropped');
+   and package.line_id not in (select line_id from spared);
 
 -- name: spare_lines
 -- Omit lines that no stage reads, or from which a stage reads that requires more.
