@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from d0ctl.config import Home
 from d0ctl.model import Phase
-from d0ctl.show.cards.file_lists import PURGED
+from d0ctl.show.cards.file_lists import PURGED, REMOVED
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
@@ -31,6 +31,8 @@ class FileLine(Struct, frozen=True):
     is_result: bool
     is_gone: bool
     """Whether it is no longer in results/, where it was delivered."""
+    is_archived: bool
+    """Whether it is read from an archive."""
     caches: Sequence[str]
     stored_at: Sequence[str]
 
@@ -50,8 +52,8 @@ def line_of(home: Home, row: FileRow) -> FileLine:
         f"{row.job}:{row.name}", row.maker, row.maker_phase,
         None if row.maker else _origin(row), row.size,
         row.disposition or row.dispositions, bool(row.present), bool(row.dropped),
-        bool(row.result), is_gone, [name for name in caches if not (is_gone and name == CONTROL)],
-        row.stored,
+        bool(row.result), is_gone, bool(home.archive),
+        [name for name in caches if not (is_gone and name == CONTROL)], row.stored,
     )  # fmt: skip
 
 
@@ -91,6 +93,8 @@ def _locations(line: FileLine) -> str:
         return listed(places)
     if line.is_dropped:
         return "dropped"
+    if line.is_archived:
+        return "not made" if line.size is None else REMOVED
     if line.maker_phase == Phase.DONE and not line.is_present:
         return PURGED
     if line.size is None:

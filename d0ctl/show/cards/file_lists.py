@@ -14,6 +14,9 @@ from d0ctl.units import count, size
 PURGED = "purged"
 """The state of a file that was made, and of which no copy is left."""
 
+REMOVED = "removed"
+"""The same in an archive, where nothing makes it again."""
+
 UNCHECKED = ("none", "self")
 """Ways to acquire a file from outside that is not checked here; nor is a file at a locator."""
 
@@ -74,7 +77,7 @@ def _input(sheet: Sheet, view: InputView, was_read: bool) -> list[Cell]:
     elif view.present:
         state, availability = "done", "available" if view.size is None else size(view.size)
     elif view.maker_phase == "done":
-        availability = PURGED
+        availability = _purged(sheet)
     origin = view.acquire
     if view.maker_path:
         origin = f"from {view.maker_path} ({phase_word(view.maker_phase)})"
@@ -127,7 +130,7 @@ def outputs(
 
 
 def _made(sheet: Sheet, output: OutputView, missing: str) -> list[Cell]:
-    state, availability = "waiting", PURGED if output.is_purged else missing
+    state, availability = "waiting", _purged(sheet) if output.is_purged else missing
     if output.dropped:
         state = availability = "dropped"
     elif output.present or (output.late and output.made):
@@ -150,6 +153,10 @@ def _made(sheet: Sheet, output: OutputView, missing: str) -> list[Cell]:
         (f"{kind} partial".strip() if output.partial else kind, "faint"),
         ("  ".join(copies), "faint"),
     ]
+
+
+def _purged(sheet: Sheet) -> str:
+    return REMOVED if sheet.archive else PURGED
 
 
 def _more(sheet: Sheet, number: int, limits: Limits) -> None:

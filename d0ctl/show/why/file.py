@@ -9,6 +9,7 @@ from d0ctl.model import Phase, phase_word
 from d0ctl.select import parse
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.files.file_copies import (
+    absent,
     by_hand,
     copy_fact,
     found_fact,
@@ -74,7 +75,7 @@ def _state(file: FileView) -> str:
         return "dropped"
     if file.present:
         return "partial" if file.partial else "present"
-    if file.maker_phase in (Phase.DONE, Phase.TRANSFERRING):
+    if file.removed_by == "archive" or file.maker_phase in (Phase.DONE, Phase.TRANSFERRING):
         return "present" if file.late else "purged"
     return "missing" if file.size is None else "lost"
 
@@ -127,12 +128,12 @@ def _present(about: _AboutFile) -> None:
             f"`{file.name}` of job `{file.job}` stands for {files} that `{file.maker}` has made"
         )
     else:
-        faults = [by_hand(copy, file) for copy in about.copies]
+        faults = [by_hand(copy, file) for copy in about.copies] or absent(about.store, file)
         is_lost = bool(faults) and all(faults)
         state = f"is recorded, but its copy {faults[0].partition(':')[0]}" if is_lost else "exists"
         about.explanation.answer = f"{_name(file)} {state}: {_size(file)}made by `{file.maker}`"
         about.explanation.facts += in_former_home(about.store, about.copies, is_lost=is_lost)
-        if is_lost:
+        if is_lost and not about.store.home.archive:
             _lost_copies(about)
         if "retain-indef" in (file.disposition or file.dispositions):
             fact = "it is kept even if no package needs it (`retain-indef`)"
@@ -233,8 +234,7 @@ def _unmade(about: _AboutFile, state: str) -> None:
     because = maker.answer.replace(f"package `{maker.path}`", f"its maker `{maker.path}`", 1)
     explanation.answer = f"{_name(about.file)} {state}: {because}"
     explanation.facts, explanation.commands = maker.facts, maker.commands
-    explanation.retries = maker.retries
-    explanation.stderr = maker.stderr
+    explanation.retries, explanation.stderr = maker.retries, maker.stderr
     explanation.details |= maker.details
 
 

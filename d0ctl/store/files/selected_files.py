@@ -129,8 +129,12 @@ def local_path(home: Home, row: FileRow) -> str | None:
 
 
 def is_missing(home: Home, row: FileRow) -> bool:
-    """Return whether a file was delivered to results/ and is there no more; ask the disk."""
-    is_delivered = row.result and any(copy["cluster"] == CONTROL for copy in row.copies)
+    """Return whether a file was delivered to results/ and is there no more; ask the disk.
+
+    An archive has no record of deliveries: all results that it has were delivered.
+    """
+    is_recorded = any(copy["cluster"] == CONTROL for copy in row.copies)
+    is_delivered = row.result and (row.present if home.archive else is_recorded)
     return bool(is_delivered) and not os.path.lexists(home.result(row.job, row.name))
 
 

@@ -66,6 +66,13 @@ LEFT_OUT = frozenset([
 """The other tables: work in progress, files on nodes, and the content of every database."""
 
 
+_REMOVED = """
+    update file set present = 0, removed = ?, removed_by = 'archive'
+     where present = 1 and package_id is not null and result = 0 and late = 0 and stored is null
+"""
+"""The files whose copies are removed with their job: all but results and stored ones."""
+
+
 class Archive(Struct, frozen=True):
     """An archive by its name, with its jobs and its size in bytes."""
 
@@ -109,7 +116,7 @@ def write(store: Store, jobs: Sequence[int], name: str, *, now: float) -> int:
         home.archives.mkdir(mode=0o700, exist_ok=True)
         create(aside)
         with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
-            last = _copy(connection, home, jobs)
+            last = _copy(connection, home, jobs, now)
             connection.execute("update job set ended = ? where ended is null", (now,))
             connection.execute(f"pragma application_id = {ARCHIVE_MARK}")
             connection.execute("pragma journal_mode = delete")
@@ -136,7 +143,7 @@ def is_changed(store: Store, jobs: Sequence[int], last: int) -> bool:
     return any(store.value("is_changed_since", job=job, event=last) for job in jobs)
 
 
-def _copy(connection: sqlite3.Connection, home: Home, jobs: Sequence[int]) -> int:
+def _copy(connection: sqlite3.Connection, home: Home, jobs: Sequence[int], now: float) -> int:
     """Fill an empty database from that of the home, seen at one moment."""
     connection.execute("pragma foreign_keys = off")
     connection.execute("attach database ? as live", (f"{home.database.as_uri()}?mode=ro",))
@@ -157,6 +164,7 @@ def _copy(connection: sqlite3.Connection, home: Home, jobs: Sequence[int]) -> in
             "update file set package_id = null"
             " where package_id not in (select id from main.package)"
         )
+        connection.execute(_REMOVED, (now,))
     connection.execute("commit")
     connection.execute("detach database live")
     connection.execute("analyze")

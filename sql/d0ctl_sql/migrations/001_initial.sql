@@ -760,7 +760,7 @@ create table file (
     removed        real,                   -- when d0ctl removed its last copy; null: it was lost
     removed_by     text                    -- the action, or space that was needed; null: because
                                            -- no package needed it
-                   check (removed_by in ('node free', 'file purge', 'space')),
+                   check (removed_by in ('archive', 'node free', 'file purge', 'space')),
     removed_from   text,                   -- the node where the space was needed
     unique (job_id, name)
 ) strict;

@@ -549,7 +549,8 @@ select not exists (select 1 from node) and not exists (select 1 from job)
 select early, gathered, awaited from package where id = :package;
 
 -- name: missing_inputs
--- A few inputs that a package waits for, with their makers, from both ends of its list.
+-- A few inputs that a package waits for, with their makers, from both ends of its list; in an
+-- archive without those that it had.
 select file.name, file.dropped as file_dropped, some.uses, package.id as maker,
        (select path from package_path where package_id = file.package_id) as maker_path,
        package.phase as maker_phase
@@ -560,7 +561,7 @@ select file.name, file.dropped as file_dropped, some.uses, package.id as maker,
                 select * from (select * from input where package_id = :package
                                 order by binary desc, file_id desc limit 2000)) as few
           join file on file.id = few.file_id and file.present = 0
-         where few.own = 0 and few.dropped = 0
+         where few.own = 0 and few.dropped = 0 and file.removed_by is not 'archive'
          group by few.file_id
          limit :limit) as some
   join file on file.id = some.file_id

@@ -44,6 +44,13 @@ def by_hand(copy: CopyView, file: FileView) -> str:
     return "was changed: it has other contents now" if is_other else ""
 
 
+def absent(store: Store, file: FileView) -> list[str]:
+    """Say that a result of an archived job is not in results/; an archive has no copies."""
+    home = store.home
+    is_gone = home.archive and file.result and not os.path.lexists(home.result(file.job, file.name))
+    return ["is missing from results/"] if is_gone and not file.stored else []
+
+
 def _is_other(copy: CopyView, file: FileView) -> bool:
     """Return whether a directory was changed after its delivery, and has other contents."""
     from d0ctl_wrapper.host import packing  # late: few files are directories

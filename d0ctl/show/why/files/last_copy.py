@@ -15,6 +15,8 @@ def why_gone(store: Store, file: FileView, found: Sequence[FoundCopy], now: floa
         return "its last copy vanished or was changed" if found else "its last copy was lost"
     if file.removed_by is None:
         return "it was removed because no package needed it"
+    if file.removed_by == "archive":
+        return "it was removed when the job was archived"
     where = f" on `{file.removed_from}`" if file.removed_from else ""
     at = f"at {moment(file.removed, now)}"
     if file.removed_by == "space":
