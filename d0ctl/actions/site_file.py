@@ -103,7 +103,8 @@ def _left_files(
             gone = [other for other in earlier if other in removed]
             stranded = Without(store, name, earlier=gone, now=now).count(lost.by_requirement)
         then = "then " if earlier else ""
-        yield name, [f"{then}{_left.described(lost)}", *_left.makers(lost, stranded, "would run")]
+        yield name, [f"{then}{_left.described(lost)}", *_left.makers(lost, stranded, "would run"),
+                     *_left.retained(lost, can_save=True)]  # fmt: skip
         earlier.append(name)
 
 

@@ -1,6 +1,7 @@
 """What `node remove` says of the files on the node."""
 
 import time
+from pathlib import Path
 
 from d0ctl.model import Address
 from d0ctl.store.nodes import contact, registry
@@ -174,3 +175,34 @@ def test_a_drained_node_that_answers_is_not_drained_again(site: Site, d0ctl: Typ
         "d0ctl: node `localhost` is not down, so its packages are not lost\n"
         "d0ctl status '*' --node localhost   # it is drained: they continue to their end\n"
     )
+
+
+def test_retained_files_that_nothing_makes_again_are_named_and_then_lost(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    registry.add(site.store, Address("near", "ssh", "near"), cpus=2)
+    made = "    - {run: make, outputs: {file: FILE, disposition: retain-indef}}\n"
+    lines = [made.replace("FILE", f"k{number}") for number in range(3)]
+    file = tmp_path / "keep.yaml"
+    file.write_text("job: keep\nstages:\n  - lines:\n" + "".join(lines))
+    assert d0ctl("submit", str(file)).exit_code == 0
+    for number in (1, 2, 3):
+        site.launch(f"keep/1/{number}/1", "far")
+        site.end(f"keep/1/{number}/1")
+
+    drained = d0ctl("node", "drain", "far").stdout.splitlines()
+    why = d0ctl("why", "far").stdout
+    planned = d0ctl("node", "remove", "far", "--dry-run").stdout.splitlines()
+    done = d0ctl("node", "remove", "far", "--yes").stdout.splitlines()
+    (listed, *_) = d0ctl("file", "list", "keep:*").stdout.splitlines()
+
+    files = ("3 files with `retain-indef` that no package needs: "
+             "`keep:k0`, `keep:k1` and 1 more")  # fmt: skip
+    saving = f"{files}; to save: `result: yes` in the job file, then d0ctl update keep"
+    assert drained[1:] == [f"only it has {saving}"]
+    assert f"only it has {files}" in why
+    assert planned[1:] == [f"would lose {saving}"]
+    assert done[2:] == [f"lost {files}"]
+    assert listed.split()[-1] == "lost"
+    assert " lost " in d0ctl("status", "keep/1/1/1").stdout

@@ -19,6 +19,14 @@ def described(lost: OnlyCopies | None, *, is_removed: bool = False) -> str:
     return f"only it {has} {number}, {size(lost.bytes)}: {those} {are} made again if needed"
 
 
+def retained(
+    lost: OnlyCopies | None, would_lose: str = "would lose", *, can_save: bool = False
+) -> Iterator[str]:
+    """Say which files with `retain-indef` nothing makes again, and how they are saved."""
+    if lost and lost.retained:
+        yield f"{would_lose} {lost.retained_files(can_save=can_save)}"
+
+
 def makers(lost: OnlyCopies | None, stranded: int, will_run: str) -> Iterator[str]:
     """Say how many packages run again for files that only the node has, and how many can't."""
     if not lost or not (number := lost.packages):

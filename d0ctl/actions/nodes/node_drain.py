@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from d0ctl.actions.action import Action, AnyRequest, Author, NodeRequest, Plan
-from d0ctl.actions.nodes import _together
+from d0ctl.actions.nodes import _left_files, _together
 from d0ctl.actions.option import Options
 from d0ctl.select.node_names import NodeNames
 from d0ctl.store.clusters import only_copies
 from d0ctl.store.clusters.only_copies import NeededFiles
 from d0ctl.store.connection import Store
+from d0ctl.store.files.copies import OnlyCopies
 from d0ctl.store.nodes import draining, registry
 from d0ctl.units import count
 
@@ -27,6 +28,8 @@ class DrainPlan(Plan):
     """Whether d0ctl itself has drained it, and would try it again: no command goes back to that."""
     needed: NeededFiles | None
     """The files that only it has and that are still needed."""
+    only_there: OnlyCopies | None
+    """The files that only it has; None if another node or this machine has its cache."""
 
 
 def prepare(store: Store, request: AnyRequest[Any, Any], now: float) -> AnyRequest[Any, Any]:
@@ -47,7 +50,7 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> DrainPlan:
     return DrainPlan(
         request=request, launched=launched, others=frozenset(others),
         is_by_d0ctl=draining.bad_node(store, row.id) is not None,
-        needed=only_copies.needed(store, row),
+        needed=only_copies.needed(store, row), only_there=only_copies.of_node(store, row),
     )  # fmt: skip
 
 
@@ -91,9 +94,10 @@ def _untried(plan: DrainPlan, *, would: bool = True) -> Iterator[str]:
 
 
 def _needed(plan: DrainPlan, lead: str = "") -> Iterator[str]:
-    """Say that packages need files that only the node has."""
+    """Say that packages need files that only the node has, or that these are retained."""
     if plan.needed:
         yield f"{lead}{plan.needed}: packages wait for them while it is switched off"
+    yield from _left_files.retained(plan.only_there, f"{lead}only it has", can_save=True)
 
 
 def _remaining(plans: Sequence[DrainPlan]) -> Iterator[str]:

@@ -114,6 +114,7 @@ def describe(plan: RemovePlan) -> Iterator[str]:
     then = "then " if _together.earlier(plan.request) else ""
     yield f"would remove `{name}`: {then}{_left_files.described(plan.only_there)}"
     yield from _left_files.makers(plan.only_there, plan.stranded, "would run")
+    yield from _left_files.retained(plan.only_there, can_save=not plan.request.options.lost)
     if plan.attempts:
         packages = count(len(plan.attempts), "package")
         yield f"{packages} there would count as lost and run again elsewhere: is it switched off?"
@@ -132,6 +133,7 @@ def report(plan: RemovePlan) -> Iterator[str]:
     if plan.only_there and plan.only_there.files:
         yield _left_files.described(plan.only_there, is_removed=True)
         yield from _left_files.makers(plan.only_there, plan.stranded, "will run")
+        yield from _left_files.retained(plan.only_there, "lost")
     yield from _jobs(plan, "stands still", "stand still")
     if plan.settings and plan.request.options.with_settings:
         yield f"forgot the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"

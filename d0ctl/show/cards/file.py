@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from d0ctl.config import Home
 from d0ctl.model import Phase
-from d0ctl.show.cards.file_lists import PURGED, REMOVED
+from d0ctl.show.cards.file_lists import REMOVED, gone
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
@@ -35,6 +35,7 @@ class FileLine(Struct, frozen=True):
     """Whether it is read from an archive."""
     caches: Sequence[str]
     stored_at: Sequence[str]
+    removed: float | None
 
 
 class File(Struct, frozen=True):
@@ -54,6 +55,7 @@ def line_of(home: Home, row: FileRow) -> FileLine:
         row.disposition or row.dispositions, bool(row.present), bool(row.dropped),
         bool(row.result), is_gone, bool(home.archive),
         [name for name in caches if not (is_gone and name == CONTROL)], row.stored,
+        row.removed,
     )  # fmt: skip
 
 
@@ -96,7 +98,7 @@ def _locations(line: FileLine) -> str:
     if line.is_archived:
         return "not made" if line.size is None else REMOVED
     if line.maker_phase == Phase.DONE and not line.is_present:
-        return PURGED
+        return gone(line.size, line.removed)
     if line.size is None:
         return "not made yet"
     return "to be made again" + "; the former one is in results/" * line.is_result

@@ -12,7 +12,10 @@ from d0ctl.store.views.shapes.of_package import AttemptView, InputView, OutputVi
 from d0ctl.units import count, size
 
 PURGED = "purged"
-"""The state of a file that was made, and of which no copy is left."""
+"""The state of a file that was made, and of which d0ctl removed the last copy."""
+
+LOST = "lost"
+"""The state of a file that was made, and of which the last copy was lost."""
 
 REMOVED = "removed"
 """The same in an archive, where nothing makes it again."""
@@ -77,7 +80,7 @@ def _input(sheet: Sheet, view: InputView, was_read: bool) -> list[Cell]:
     elif view.present:
         state, availability = "done", "available" if view.size is None else size(view.size)
     elif view.maker_phase == "done":
-        availability = _purged(sheet)
+        availability = _gone(sheet, view)
     origin = view.acquire
     if view.maker_path:
         origin = f"from {view.maker_path} ({phase_word(view.maker_phase)})"
@@ -87,6 +90,11 @@ def _input(sheet: Sheet, view: InputView, was_read: bool) -> list[Cell]:
         availability,
         (", ".join([origin, *_conditions(view)]), "faint"),
     ]
+
+
+def gone(size: int | None, removed: float | None) -> str:
+    """Say how a file of this size went whose maker is successful, and of which no copy is left."""
+    return LOST if removed is None and size is not None else PURGED
 
 
 def _changed(sheet: Sheet, shown: Sequence[InputView], last: AttemptView) -> None:
@@ -130,7 +138,9 @@ def outputs(
 
 
 def _made(sheet: Sheet, output: OutputView, missing: str) -> list[Cell]:
-    state, availability = "waiting", _purged(sheet) if output.is_purged else missing
+    state, availability = "waiting", missing
+    if not output.present and output.size is not None:
+        availability = _gone(sheet, output)
     if output.dropped:
         state = availability = "dropped"
     elif output.present or (output.late and output.made):
@@ -155,8 +165,9 @@ def _made(sheet: Sheet, output: OutputView, missing: str) -> list[Cell]:
     ]
 
 
-def _purged(sheet: Sheet) -> str:
-    return REMOVED if sheet.archive else PURGED
+def _gone(sheet: Sheet, view: InputView | OutputView) -> str:
+    """Say how a file went that was made, and of which no copy is left."""
+    return REMOVED if sheet.archive else gone(view.size, view.removed)
 
 
 def _more(sheet: Sheet, number: int, limits: Limits) -> None:

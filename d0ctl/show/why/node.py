@@ -129,6 +129,9 @@ def _add_needed_files(store: Store, row: Node, explanation: Explanation) -> None
     if needed := only_copies.needed(store, row):
         until = "until it answers" if row.state == "down" else "while it is switched off"
         explanation.facts.append(f"{needed}: packages wait for them {until}")
+    lost, is_up = only_copies.of_node(store, row), row.state == "up"
+    if lost and (retained := lost.retained_files(can_save=is_up)):
+        explanation.facts.append(f"only it has {retained}")
 
 
 def _throttle(store: Store, row: Node, explanation: Explanation, now: float) -> None:

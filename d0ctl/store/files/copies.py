@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from d0ctl.store.connection import Store, as_json
 from d0ctl.store.rows import make_all
+from d0ctl.units import count, listed
 
 RETRY_S = 5.0
 """How long a failed transfer waits, times its number of tries."""
@@ -18,6 +19,9 @@ LONGEST_RETRY_S = 300.0
 MOST_SPOILT = 3
 """After this many transfers in which another file arrived, no further one is made."""
 
+MOST_NAMED = 2
+"""How many files are named that are lost with a node."""
+
 PARKED = 1e12
 """The due time of a transfer without a copy to make it from; a new copy wakes it."""
 
@@ -25,16 +29,34 @@ PARKED = 1e12
 class OnlyCopies(NamedTuple):
     """The files of which only one node has a copy, their bytes, and how many packages would run
     again without it, by requirement: for those that are needed now.
+
+    Some are `retained` although no package needs them, so that nothing makes them again.
     """
 
     files: int
     bytes: int
     by_requirement: Mapping[int, int]
+    retained: int = 0
+    retained_names: Sequence[str] = ()
+    """The first of them, as JOB:FILE."""
 
     @property
     def packages(self) -> int:
         """How many packages would run again."""
         return sum(self.by_requirement.values())
+
+    def retained_files(self, *, can_save: bool) -> str:
+        """Say how many are retained, name some, and how these are saved; empty without any."""
+        if not self.retained:
+            return ""
+        names = [f"`{name}`" for name in self.retained_names]
+        if (more := self.retained - len(names)) > 0:
+            names.append(f"{more:,} more")
+        number = count(self.retained, "file")
+        job = self.retained_names[0].partition(":")[0]
+        how = f"; to save: `result: yes` in the job file, then d0ctl update {job}"
+        return (f"{number} with `retain-indef` that no package needs: {listed(names)}"
+                f"{how if can_save else ''}")  # fmt: skip
 
 
 def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None:
@@ -74,9 +96,11 @@ def lose_all_of_node(store: Store, *, cluster: int, node: int, now: float) -> No
 def only_on_nodes(store: Store, nodes: Iterable[int], others: Iterable[int]) -> OnlyCopies:
     """Count the made files of which these nodes have a copy, and none of the other clusters."""
     lists = {"nodes": as_json([*nodes]), "others": as_json([*others])}
-    (row,) = store.rows("files_only_on_nodes", **lists)
+    (row,) = store.rows("files_only_on_nodes", **lists, named=MOST_NAMED)
     packages = {int(id): number for id, number in json.loads(row["packages"]).items()}
-    return OnlyCopies(row["files"], row["bytes"], packages)
+    return OnlyCopies(
+        row["files"], row["bytes"], packages, row["retained"], json.loads(row["names"])
+    )
 
 
 def is_doubted(store: Store, node: int) -> bool:

@@ -34,8 +34,8 @@ class FileRow(NamedTuple):
     """A selected file: `dispositions` are from the job file, `disposition` was set by a person.
 
     `acquired` says how its readers get a file from outside, `delivered` since when a copy is on
-    this machine, `unlisted` that its maker succeeded and is no longer in the job file. Names of
-    files from outside start in `directory`.
+    this machine, `unlisted` that its maker succeeded and is no longer in the job file, and
+    `removed` when d0ctl removed its last copy. Names of files from outside start in `directory`.
     """
 
     id: int
@@ -58,6 +58,7 @@ class FileRow(NamedTuple):
     delivered: float | None
     unlisted: int
     directory: str
+    removed: float | None
 
 
 def select(

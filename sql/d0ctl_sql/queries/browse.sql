@@ -306,7 +306,7 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
        some.size as size_asked, some.checksum, some.writable, some.local,
        (select path from package_path where package_id = file.package_id) as maker_path,
        package.phase as maker_phase, making.launched as remade,
-       file.replaced,
+       file.replaced, file.removed,
        (select coalesce(removed_copy.renewed,
                         iif(outdated_copy.file_id is null, null,
                             coalesce(abs(outdated_copy.renewed), 1e12)))
@@ -333,7 +333,7 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
 -- The outputs of a package and where they are; bounded.
 select file.id as file_id, file.name, file.binary, file.present, file.dropped, file.size, file.checksum,
        file.size_asked, file.min_size, file.checksum_asked, file.dispositions, file.disposition, file.result, file.partial,
-       file.locator, file.stored, file.late,
+       file.locator, file.stored, file.late, file.removed,
        (select count(*) from file as made where made.pattern_id = file.id) as made,
        (select json_group_array(cluster.name || ':' || location.path)
           from location join cluster on cluster.id = location.cluster_id

@@ -60,7 +60,7 @@ select file.id, job.name as job, file.name, file.present, file.dropped, file.par
        ) as delivered,
        exists (select 1 from line where line.id = package.line_id and line.named = 2
                                     and line.dropped is null) as unlisted,
-       job.directory
+       job.directory, file.removed
   from selected_file
   join file on file.id = selected_file.file_id
   join job on job.id = file.job_id

@@ -125,7 +125,8 @@ select file_id, cluster_id from location
 -- name: files_only_on_nodes
 -- Number and size of the files that packages have made and of which these nodes have a copy, but none
 -- of the other clusters nor results/, and how many packages would run again without it, by requirement:
--- makers of those that are still needed, and of their inputs that were removed.
+-- makers of those that are still needed, and of their inputs that were removed. Those that are retained
+-- and that nothing makes again are counted and named, too.
 with recursive only_there (file_id, package_id, size) as materialized (
     select file.id, file.package_id, file.size
       from location
@@ -154,8 +155,20 @@ maker (package_id) as (
       join input on input.package_id = maker.package_id and input.own = 0 and input.dropped = 0
       join file on file.id = input.file_id and file.dropped = 0
                 and (file.present = 0 or file.id in (select file_id from only_there))
-      join package on package.id = file.package_id and package.phase in ('done', 'transferring'))
+      join package on package.id = file.package_id and package.phase in ('done', 'transferring')),
+retained (file_id, path) as materialized (
+    select file.id, job.name || ':' || file.name
+      from only_there
+      join file on file.id = only_there.file_id and file.dropped = 0 and file.partial = 0
+      join job on job.id = file.job_id
+      join package on package.id = file.package_id and package.phase in ('done', 'transferring')
+     where iif(file.disposition is not null, file.disposition = 'retain-indef',
+               file.dispositions like '%retain-indef%')
+       and package.id not in (select package_id from maker))
 select count(*) as files, coalesce(sum(size), 0) as bytes,
+       (select count(*) from retained) as retained,
+       (select json_group_array(path) from (select path from retained order by file_id limit :named)
+       ) as names,
        (select json_group_object(requirement_id, n)
           from (select package.requirement_id, count(*) as n
                   from maker join package on package.id = maker.package_id

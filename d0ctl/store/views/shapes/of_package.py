@@ -154,6 +154,7 @@ class InputView(Struct, frozen=True):
     maker_phase: str | None
     replaced: float | None
     renewed: float | None
+    removed: float | None
     remade: float | None
     gone: bool = False
     """Whether it is a file on this machine that does not exist now."""
@@ -195,6 +196,7 @@ class OutputView(Struct, frozen=True):
     stored: str | None
     places: str
     late: int
+    removed: float | None
     made: int
 
     @property
@@ -206,11 +208,6 @@ class OutputView(Struct, frozen=True):
     def stored_at(self) -> list[str]:
         """The locators at which its node has stored it."""
         return list(json.loads(self.stored or "[]"))
-
-    @property
-    def is_purged(self) -> bool:
-        """Whether it was made, and no copy of it is left."""
-        return not self.present and self.size is not None
 
 
 class Failures(Struct, frozen=True):
