@@ -50,6 +50,18 @@ def _sets_priority(text: str) -> bool:
     return bool(text) and "priority" in mapping_of(text, Faults("-"), "`job`").items
 
 
+def is_named_anew(spec: JobSpec, job: str, previous: str) -> bool:
+    """Return whether a job file names another job, which the previous one of that job did not."""
+    if not spec.named or spec.name == job:
+        return False
+    return not previous or _written_name(spec.text) != _written_name(previous)
+
+
+def _written_name(text: str) -> str | None:
+    _, node = mapping_of(text, Faults("-"), "`job`").items.get("job", (None, None))
+    return node.text if isinstance(node, Scalar) else None
+
+
 def _not_text(path: Path, what: str, data: bytes, error: UnicodeDecodeError) -> BadJobFile:
     before = data[: error.start]
     line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")

@@ -274,3 +274,19 @@ def test_an_update_without_changes_names_the_job_file_that_it_has_read(
 
     assert f"`mc` already matches its job file {other}\n" in same
     assert back.startswith("nothing to change in `mc`\nas `--previous` left it"), back
+
+
+def test_the_plan_says_that_the_job_file_is_that_of_another_job(file: Path, d0ctl: Type) -> None:
+    other = file.with_name("other.yaml")
+    other.write_text(FIRST.replace("job: mc", "job: other"))
+    said = "the job file says `job: other`; this job stays `mc`\n"
+
+    plan = d0ctl("update", "mc", "--file", str(other), "--dry-run").stdout
+    d0ctl("submit", str(file), "--as", "again")
+    d0ctl("submit", str(other), "--as", "third")
+
+    assert said in plan
+    assert said in d0ctl("update", "mc", "--file", str(other), "--yes").stdout
+    for job, path in (("mc", other), ("mc", file), ("again", file), ("third", other)):
+        text = d0ctl("update", job, "--file", str(path), "--dry-run").stdout
+        assert "the job file says" not in text, (job, path)

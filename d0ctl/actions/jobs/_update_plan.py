@@ -71,6 +71,8 @@ class UpdatePlan(Plan):
     """With which parameters of a retry packages ran that are out of date by their recipe."""
     is_blocked: bool
     """Whether waiting packages of the job wait for files that will never be made."""
+    names_other: bool
+    """Whether the job file names another job, unlike the job file before."""
     results: ResultChange
     """The files that become results, and those in results/ that are declared no more."""
 
@@ -81,6 +83,8 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     options = plan.request.options
     if plan.is_taken_back and options.follows_job:
         yield f"as `--previous` left it; `d0ctl update {job}` takes the job file as it is"
+    if plan.names_other and options.spec is not None:
+        yield f"the job file says `job: {options.spec.name}`; this job stays `{job}`"
     yield from plan.settings
     old = (*found.outdated, *outline.accepted)
     edited = sorted({name for key in old for name in found.edited.get(key, ())})

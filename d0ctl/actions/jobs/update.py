@@ -93,7 +93,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
             store.select(comparison.outdated.keys() - comparison.earlier)
         ),
         is_taken_back=not (options.previous or options.file) and is_taken_back(store, job.id),
-        results=changed,
+        results=changed, names_other=_names_other(store, job, spec),
     )  # fmt: skip
 
 
@@ -115,6 +115,13 @@ def _settings(store: Store, job: JobSummary, spec: JobSpec) -> Iterator[str]:
 
 def _is_same(store: Store, job: JobSummary, spec: JobSpec) -> bool:
     return (known := text_of(store, job.id)) is not None and known.text == spec.text
+
+
+def _names_other(store: Store, job: JobSummary, spec: JobSpec) -> bool:
+    from d0ctl.jobfile.source import is_named_anew  # imports yaml, which most actions do not need
+
+    known = text_of(store, job.id)
+    return is_named_anew(spec, job.name, known.text if known else "")
 
 
 def update(store: Store, plan: UpdatePlan, by: Author) -> None:
