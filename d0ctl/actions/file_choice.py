@@ -9,11 +9,13 @@ from typing import NamedTuple, TypeAlias
 from d0ctl.actions.action import AnyRequest, Plan
 from d0ctl.actions.option import OptionsType
 from d0ctl.errors import BadUsage, NotFound
+from d0ctl.select import parse as parse_selector
 from d0ctl.store.connection import FileSelection, Store
 from d0ctl.store.files import selected_files
 from d0ctl.store.files.selected_files import FileTotals
 from d0ctl.store.views import browse
 from d0ctl.store.views.selection import check_node
+from d0ctl.store.views.selection import choose as choose_packages
 from d0ctl.units import count
 
 SHOWN = 50
@@ -120,6 +122,28 @@ def choose(store: Store, choice: FileChoice) -> tuple[FileSelection, FileTotals]
         is_narrowed = choice.filters or choice.name != "*"
         hint = f"d0ctl file list {quote(choice.job)}" if is_narrowed else None
         raise NotFound(f"no file matches `{choice}`{choice.filters}", hint=hint)
+    return selected, weight
+
+
+def choose_listed(
+    store: Store, text: str, *, node: str | None, disposition: str | None, now: float
+) -> tuple[FileSelection, FileTotals]:
+    """Select files by `JOB:NAME`, or those that the packages of a part of a job make.
+
+    Raises BadUsage, and NotFound if there are none.
+    """
+    if "/" not in text.partition(":")[0]:
+        return choose(store, parse(text, node=node, disposition=disposition))
+    if disposition is not None:
+        check_disposition(disposition)
+    if node is not None:
+        check_node(store, node)
+    packages = choose_packages(store, parse_selector(text), now=now)
+    selected = selected_files.select_of_packages(packages, node=node, disposition=disposition)
+    weight = selected_files.weight(selected)
+    if not weight.files:
+        filters = FileChoice(text, "*", node, disposition).filters
+        raise NotFound(f"the packages of `{text}` make no file{filters}")
     return selected, weight
 
 

@@ -192,6 +192,16 @@ CommandTime = Annotated[
     typer.Option("--wall-time", metavar="TIME", help="Longest run time (default: not limited)."),
 ]
 
+ListedFiles = Annotated[
+    str,
+    typer.Argument(
+        metavar="SELECTOR",
+        autocompletion=completion.files,
+        help="JOB:NAME, both with wildcards: 'reco001:*.root'; JOB: all its files; a stage, line "
+        "or package, as reco001/2: the files that it makes.",
+    ),
+]
+
 Files = Annotated[
     str,
     typer.Argument(

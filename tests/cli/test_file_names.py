@@ -9,7 +9,7 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.cli.file_answers import reader, reported
-from tests.support.building import job, line, package, production
+from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
 
 
@@ -105,3 +105,30 @@ def test_a_list_without_a_file_names_its_filters_and_advises_a_wider_one(
     listed = d0ctl("file", "list", *words)
 
     assert (listed.exit_code, listed.stderr) == (3, f"d0ctl: {text}")
+
+
+def test_the_files_of_a_part_are_those_that_its_packages_make(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+
+    def names(*words: str) -> list[str]:
+        files = document(d0ctl("file", "list", *words, "--json").stdout)["files"]
+        return [file["file"] for file in files]
+
+    assert names("prod/1/1") == ["prod:gen-1", "prod:sim-1"]
+    assert names("prod/1/1/1") == ["prod:gen-1"]
+
+
+def test_a_part_without_files_is_refused(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    for words, text in (
+        (["prod/9"], "job `prod` has"),
+        (["prod/1", "--disposition", "deletable"], "make no file with disposition `deletable`"),
+        (["prod/1", "--disposition", "no"], "`no` is not a disposition"),
+        (["prod/1", "--node", "no"], "no"),
+        (["raw/a.raw"], "raw"),
+    ):
+        listed = d0ctl("file", "list", *words)
+        assert listed.exit_code in (2, 3)
+        assert text in listed.stderr

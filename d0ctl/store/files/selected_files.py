@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from d0ctl.config import Home
-from d0ctl.store.connection import FileSelection, Store
+from d0ctl.store.connection import FileSelection, Selection, Store
 
 PAGE = 1000
 """How many files are read at a time."""
@@ -67,6 +67,15 @@ def select(
     """Select files by job and name, both with wildcards, and filters."""
     selected = store.select_files()
     selected.change("choose_files", job=job, name=name, node=node, disposition=disposition)
+    return selected
+
+
+def select_of_packages(
+    packages: Selection, *, node: str | None, disposition: str | None
+) -> FileSelection:
+    """Select the files that packages make, with filters."""
+    selected = packages.store.select_files()
+    selected.change("choose_files_of_packages", node=node, disposition=disposition)
     return selected
 
 

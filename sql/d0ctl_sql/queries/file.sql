@@ -13,6 +13,21 @@ select file.id
    and (:disposition is null
         or coalesce(file.disposition, file.dispositions) like '%' || :disposition || '%');
 
+-- name: choose_files_of_packages
+-- Select the files that the selected packages make; optionally only those with a copy on a node, or
+-- with a disposition.
+insert or ignore into selected_file (file_id)
+select file.id
+  from selected_package
+  cross join file on file.package_id = selected_package.package_id and file.late = 0
+ where (:node is null
+        or exists (select 1 from location
+                    where location.file_id = file.id
+                      and location.cluster_id = (select cluster_id from node
+                                                  where node.name = :node)))
+   and (:disposition is null
+        or coalesce(file.disposition, file.dispositions) like '%' || :disposition || '%');
+
 -- name: choose_results
 -- Select the final outputs of a job by name: those that go to results/ or are stored elsewhere.
 insert or ignore into selected_file (file_id)

@@ -1,5 +1,6 @@
 """`d0ctl file`: the files of jobs, where their copies are, and what happens to them."""
 
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,7 +23,7 @@ app = group("List files of jobs, purge copies, or set dispositions.", Actions)
 
 @app.command("list")
 def list_files(
-    selector: options.Files,
+    selector: options.ListedFiles,
     node: options.OnNode = None,
     disposition: options.OfDisposition = None,
     limit: Annotated[
@@ -35,9 +36,10 @@ def list_files(
     from d0ctl.show.cards.file import cells, line_of
     from d0ctl.store.files.selected_files import pages
 
-    choice = file_choice.parse(selector, node=node, disposition=disposition)
     with session.reader() as store:
-        selected, weight = file_choice.choose(store, choice)
+        selected, weight = file_choice.choose_listed(
+            store, selector, node=node, disposition=disposition, now=time.time()
+        )
         rows = list(pages(selected, limit))
     if json:
         emit_json({"files": [_document(row) for row in rows], "total": weight.files,
