@@ -202,6 +202,7 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
     return Part(
         f"{job.name}/{stage.seq}/{line.seq}", job, line, group.line(store, job, stage, line, now),
         packages=sorted(packages, key=lambda row: int(row.path.rpartition("/")[2])),
+        no_input=_no_input(store, job.id) if line.blocked else "",
         progress=progress.lines.get(line.id, NO_PROGRESS),
         is_late=any(row.id in late for row in packages),
         late=late,
@@ -239,6 +240,12 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         stage_progress=progress.stages,
         rates=activity.rates_of_job(store, job, now=now),
     )  # fmt: skip
+
+
+def _no_input(store: Store, job: int) -> str:
+    from d0ctl.show.why.phases import leftovers  # late: few lines are blocked
+
+    return leftovers.no_input(store, job)
 
 
 def _cause(site: Production, job: JobSummary) -> Cause | None:

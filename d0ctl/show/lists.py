@@ -9,7 +9,6 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import cut
-from d0ctl.show.why.common import NOT_PRODUCED
 from d0ctl.store.views.shapes import FailureView, LineSummary, PackageRow, StageSummary
 from d0ctl.units import clean, count, duration, likeness, listed, moment
 
@@ -46,20 +45,20 @@ def packages(
     now: float,
     *,
     indent: int = 2,
-    is_blocked: Callable[[PackageRow], bool] = lambda row: False,
+    no_input: Callable[[PackageRow], str] = lambda row: "",
     late: Collection[int] = (),
 ) -> None:
     """Add a line per package: its state, its node, its age, and its progress or reason.
 
-    `late` has the ids of stragglers.
+    `late` has the ids of stragglers; `no_input` says why a blocked one gets no input.
     """
-    stuck = {row.id for row in rows if row.phase == Phase.WAITING and is_blocked(row)}
-    cells = [_package(sheet, row, now, row.id in stuck, row.id in late) for row in rows]
+    stuck = {row.id: no_input(row) for row in rows if row.phase == Phase.WAITING}
+    cells = [_package(sheet, row, now, stuck.get(row.id, ""), row.id in late) for row in rows]
     sheet.table(cells, indent=indent)
 
 
-def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool, late: bool) -> list[Cell]:
-    phase = signs.phase_name(row.phase, blocked=blocked, late=late)
+def _package(sheet: Sheet, row: PackageRow, now: float, no_input: str, late: bool) -> list[Cell]:
+    phase = signs.phase_name(row.phase, blocked=bool(no_input), late=late)
     request = f" ({row.request})" if row.request and row.phase != Phase.KILLING else ""
     most = WHOLE_MESSAGE if sheet.whole else max(MESSAGE, sheet.columns - REST)
     about = (
@@ -71,7 +70,7 @@ def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool, late: boo
         [*signs.mark(phase, sheet.glyphs), (request, "plain")],
         row.node,
         (_age(row, now), "faint"),
-        NOT_PRODUCED if blocked else cut(about or "", most, ellipsis=sheet.glyphs.ellipsis),
+        no_input or cut(about or "", most, ellipsis=sheet.glyphs.ellipsis),
     ]
 
 

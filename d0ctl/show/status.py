@@ -122,14 +122,22 @@ def draw_part(
 def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
     selected = selection.choose(store, wanted, now=now, lenient=True)
     number, rows = selected.count(), selection.packages(selected, MOST_LISTED)
-    blocked = {job.name for job in browse.jobs(store, wanted.job) if job.blocked}
+    blocked = {
+        job.name: _no_input(store, job.id) for job in browse.jobs(store, wanted.job) if job.blocked
+    }
     lists.packages(page, rows, now, indent=0,
-                   is_blocked=lambda row: row.path.partition("/")[0] in blocked,
+                   no_input=lambda row: blocked.get(row.path.partition("/")[0], ""),
                    late=eta.straggler_ids(store, None, now=now))  # fmt: skip
     if not rows:
         page.say("no packages match")
     if number > len(rows):
         page.add((f"and {count(number - len(rows))} more: --json prints all", "faint"))
+
+
+def _no_input(store: Store, job: int) -> str:
+    from d0ctl.show.why.phases import leftovers  # late: few jobs are blocked
+
+    return leftovers.no_input(store, job)
 
 
 def _next(page: Sheet, *commands: str) -> None:

@@ -97,6 +97,10 @@ def test_a_package_that_waits_for_a_dropped_file_says_what_helps(
         in d0ctl("why", "use").stdout
     )
     assert "d0ctl restore-line prod/1/2" in suggested(d0ctl, "why", "prod/1/2/2")
+    for part in ("use:waiting", "use/1/2"):
+        listed = d0ctl("status", part).stdout
+        assert "it needs a dropped file, or one of a package that does" in listed
+        assert "after a retry" not in listed
 
 
 def test_a_plan_of_an_update_names_the_lines_to_drop_before_packages_run_again(

@@ -57,6 +57,7 @@ class Part(Struct, frozen=True):
     live: list[PackageRow] = field(default_factory=list)
     packages: list[PackageRow] = field(default_factory=list)
     kept_back: list[PackageRow] = field(default_factory=list)
+    no_input: str = ""
     failed: list[FailureView] = field(default_factory=list)
     stages: list[StageSummary] = field(default_factory=list)
     lines: list[LineSummary] = field(default_factory=list)
@@ -275,7 +276,7 @@ def _packages(sheet: Sheet, part: Part, now: float) -> None:
         sheet.commands([f"d0ctl {verb} {quote(part.selector(phase))}"])  # as `why` has it
     if part.packages:
         sheet.head("packages")
-        packages(sheet, part.packages, now, is_blocked=lambda row: part.row.blocked, late=part.late)
+        packages(sheet, part.packages, now, no_input=lambda row: part.no_input, late=part.late)
         _more(sheet, sum(counts.values()) - len(part.packages), f"d0ctl status '{part.path}/*'")
 
 

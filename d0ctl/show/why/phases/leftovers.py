@@ -102,6 +102,13 @@ def _canceled(path: str, counts: Counts, explanation: Explanation) -> None:
             explanation.commands.append(retry)
 
 
+def no_input(store: Store, job: int) -> str:
+    """Say why a package of a blocked job gets no input."""
+    if left_out.waits_for_dropped(store, job):
+        return "it needs a dropped file, or one of a package that does"
+    return NOT_PRODUCED
+
+
 def _blocked(store: Store, part: GroupPart, waiting: int) -> str:
     """Say that packages wait for files that will never be made."""
     has_dropped = left_out.waits_for_dropped(store, part.job.id)
