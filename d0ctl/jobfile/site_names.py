@@ -7,11 +7,15 @@ from msgspec import Struct
 
 
 class OtherFile(NamedTuple):
-    """A file of another job, as `JOB:NAME`; for a late one the name is a pattern."""
+    """A file of another job, as `JOB:NAME`; for a late one the name is a pattern.
+
+    One that `is_left_out` was dropped before the job could read it: groups do not have it.
+    """
 
     name: str
     size: int | None = None
     is_late: bool = False
+    is_left_out: bool = False
 
 
 class OtherStage(NamedTuple):

@@ -24,7 +24,7 @@ from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.nodes.registry import LOCAL
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.views import browse
-from d0ctl.store.views.job_files.forecast import dropped_inputs, unmade
+from d0ctl.store.views.job_files.forecast import needed_by_job, unmade
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.units import count
 
@@ -160,7 +160,7 @@ def warnings(store: Store | None, spec: JobSpec, file: str, now: float) -> list[
     refused = [
         *(f"no node can ever take some of its packages: {line}"
           for line in fitting.lines(fitting.misfits_of_spec(store, spec, now=now))),
-        *(str(dropped(name)) for name in sorted(dropped_inputs(store, spec.others))),
+        *(str(dropped(name)) for name in needed_by_job(store, spec)),
     ]  # fmt: skip
     return [*spec.warnings, *(f"{file}: warning: {text}" for text in refused)]
 
@@ -194,8 +194,8 @@ def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:
     check_name(store, options.name, spec)
     if not options.force:
         fitting.refuse(fitting.misfits_of_spec(store, spec, now=now))
-    if gone := dropped_inputs(store, spec.others):
-        raise dropped(min(gone))
+    if gone := needed_by_job(store, spec):
+        raise dropped(gone[0])
     name = options.name or (spec.name if spec.named else free_name(store, spec.name))
     return SubmitPlan(request=request, packages=spec.packages, spec=spec, job=name)
 

@@ -190,6 +190,7 @@ def _other_members(name: str, scalar: Scalar, node: Mapping, reading: Reading) -
     files, fault = other_files.of_stage(name, reading.known)
     if fault is not None:
         reading.fault(scalar.position, fault)
+    files = [file for file in files if not file.is_left_out]
     late = [file.name for file in files if file.is_late]
     if late:
         _note_late(late[0], name, scalar, reading)

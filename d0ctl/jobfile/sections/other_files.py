@@ -21,7 +21,7 @@ def of_stage(name: str, known: KnownNames) -> tuple[Sequence[OtherFile], str | N
     if files.files is None:
         hint = did_you_mean(stage, files.stages)
         return (), f"job {shown(job)} has no stage {shown(stage)}{hint}"
-    if not files.files:
+    if all(file.is_left_out for file in files.files):
         message = f"stage {shown(stage)} of job {shown(job)} has no output that others can read"
         return (), message
     return files.files, None

@@ -204,6 +204,12 @@ insert into input (package_id, binary, file_id, position, own, acquire, required
                    locator, size, checksum, writable, local)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 0), ?);
 
+-- name: insert_dropped_input
+-- A dropped input, without which a package of a job being submitted begins until it is restored.
+insert into input (package_id, binary, file_id, position, own, acquire, required, disposition,
+                   locator, size, checksum, writable, local, dropped)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 0), ?, 1);
+
 -- name: mark_result
 -- A file without consumer and disposition goes to results/.
 update file set result = 1 where id = ?;
@@ -265,13 +271,17 @@ select stage.id, stage.seq, stage.name
 -- name: stage_outputs
 -- The outputs of a stage that it does not read itself, but for those of lines that the job file no
 -- longer has: a late output as its pattern until its files are known. Dropped ones only if :job reads
--- them, which gets them again once they are restored.
-select file.name, file.late, coalesce(file.size, file.size_asked) as size
+-- them, or is a new one: it gets them once they are restored; `is_new` says that it had not read them
+-- before the drop.
+select file.name, file.late, coalesce(file.size, file.size_asked) as size,
+       file.dropped = 1
+       and (:job is null or line.dropped < (select submitted from job where id = :job)) as is_new
   from line
   join package on package.line_id = line.id
   join file on file.package_id = package.id
  where line.stage_id = :stage and line.named <> 2
    and (file.dropped = 0
+        or (:job is null and file.late = 0)
         or exists (select 1 from input join package as reader on reader.id = input.package_id
                     where input.file_id = file.id and reader.job_id = :job))
    and (file.late = 0 or file.present = 0)

@@ -14,7 +14,7 @@ from d0ctl.store.jobs.correction.pairing.new_lines import NewLine
 from d0ctl.store.jobs.correction.revision import Known
 from d0ctl.store.jobs.correction.standing import LAUNCHED
 from d0ctl.store.jobs.submission.insertion import dropped
-from d0ctl.store.views.job_files.forecast import dropped_inputs
+from d0ctl.store.views.job_files.forecast import dropped_inputs, needed
 
 _BEGUN = LAUNCHED | {Phase.DONE}
 
@@ -157,12 +157,9 @@ def _without_foreign(
             package = line.package(number)
             if line.is_lost(number):
                 break
-            if package is None or package in running:
-                read = [entry for entry in _inputs(wanted) if entry.made]
-                gone = [entry for entry in read if entry.file in names]
-                optional = {entry.file for entry in read if not entry.required}
-                if any(entry.required for entry in gone) or (gone and optional <= names):
-                    yield package, gone[0].file
+            is_run = package is None or package in running
+            if is_run and (file := needed(wanted, names)) is not None:
+                yield package, file
 
 
 def _without(store: Store, package: int | None, file: str) -> Refused:

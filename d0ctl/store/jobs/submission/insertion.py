@@ -82,16 +82,18 @@ class Insertion(Struct):
             requirement = self._make_requirement(fields)
             store.change("number_requirement", number=number, requirement=requirement)
         self._change_many("insert_line", chunk.lines)
-        inputs, matches, absent = self._foreign(chunk.foreign)
+        left_out: list[Row] = []
+        inputs, matches, absent = self._foreign(chunk.foreign, left_out)
         if chunk.packages:
             self._packages(chunk.packages, absent)
         store.insert_many("insert_binary", chunk.binaries, BinaryRow._fields.index("software"))
         self._files(chunk.files)
         all_inputs = [*chunk.inputs, *inputs]
         store.insert_many("insert_input", all_inputs, InputRow._fields.index("disposition"))
-        early = [
-            (there - absent[of], missing + absent[of], of) for there, missing, of in chunk.early
-        ]
+        self._change_many("insert_dropped_input", left_out)
+        out = Counter(row[0] for row in left_out)
+        early = [(there - absent[of] - out[of], missing + absent[of], of)
+                 for there, missing, of in chunk.early]  # fmt: skip
         self._change_many("let_start_early", early)
         self._change_many("make_late", chunk.late)
         self._change_many("match_late", [*chunk.matches, *matches])
@@ -113,8 +115,13 @@ class Insertion(Struct):
     def _requirement(self, fields: Sequence[object]) -> dict[str, object]:
         return {"job": self.job, **dict(zip(REQUIREMENT, fields, strict=True))}
 
-    def _foreign(self, entries: Sequence[Row]) -> tuple[list[Row], list[Row], Counter[int]]:
-        """Find files of other jobs; count those that packages wait for."""
+    def _foreign(
+        self, entries: Sequence[Row], left_out: list[Row]
+    ) -> tuple[list[Row], list[Row], Counter[int]]:
+        """Find files of other jobs; count those that packages wait for.
+
+        Inputs without which packages begin are added to `left_out`.
+        """
         inputs: list[Row] = []
         matches: list[Row] = []
         absent = Counter[int]()
@@ -122,13 +129,14 @@ class Insertion(Struct):
             row = self.store.row("file_of_job", job=job, name=name)
             if row is None:
                 raise Refused(f"job `{job}` makes no file `{name}` any more")
-            if row["dropped"] and not self.takes_dropped:
+            is_left_out = row["dropped"] and not self.takes_dropped
+            if is_left_out and InputRow(package, binary, row["id"], *rest).required:
                 raise dropped(f"{job}:{name}")
-            if not row["present"]:
+            if not is_left_out and not row["present"]:
                 self.absent.add(row["id"])
                 absent[package] += 1
             self.store.change("keep_need", job=self.job, maker=row["job_id"])
-            inputs.append((package, binary, row["id"], *rest))
+            (left_out if is_left_out else inputs).append((package, binary, row["id"], *rest))
             if match is not None:
                 matches.append((match, package, binary, row["id"]))
         return inputs, matches, absent

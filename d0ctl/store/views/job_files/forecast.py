@@ -2,10 +2,12 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
+from itertools import chain
 from typing import NamedTuple
 
 from d0ctl.jobfile.language.file_names import foreign
+from d0ctl.jobfile.spec import JobSpec, PackageSpec
 from d0ctl.store.connection import Store
 
 
@@ -52,10 +54,29 @@ def unmade(store: Store, files: Iterable[str]) -> Iterator[Unmade]:
 
 
 def dropped_inputs(store: Store, files: Iterable[str]) -> frozenset[str]:
-    """Return those of these files, `JOB:NAME`, that are dropped: no package can read them."""
+    """Return those of these files, `JOB:NAME`, that are dropped."""
     return frozenset(f"{job}:{row['name']}" for job, names in _by_job(files)
                      for row in store.rows("dropped_files", job=job, names=json.dumps(names))
                      )  # fmt: skip
+
+
+def needed(package: PackageSpec, gone: Set[str]) -> str | None:
+    """Return one of these dropped files without which a package can't run: a required one, or any
+    if no other one is left of those that are not required."""
+    inputs = chain.from_iterable(binary.inputs for binary in package.binaries)
+    read = [entry for entry in (*inputs, package.wrapper) if entry is not None and entry.made]
+    lacked = [entry for entry in read if entry.file in gone]
+    optional = {entry.file for entry in read if not entry.required}
+    is_needed = any(entry.required for entry in lacked) or optional <= gone
+    return lacked[0].file if lacked and is_needed else None
+
+
+def needed_by_job(store: Store, spec: JobSpec) -> list[str]:
+    """Return such files of other jobs, `JOB:NAME`, for the packages of a job, sorted."""
+    gone = dropped_inputs(store, spec.others)
+    packages = (package for stage in spec.stages for line in stage.lines
+                for package in line.packages) if gone else ()  # fmt: skip
+    return sorted({file for package in packages if (file := needed(package, gone)) is not None})
 
 
 def _by_job(files: Iterable[str]) -> Iterator[tuple[str, list[str]]]:

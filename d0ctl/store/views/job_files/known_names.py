@@ -67,7 +67,7 @@ def _stage(store: Store, job: str, stage: str, reader: int | None) -> OtherStage
     rows = store.rows("stages_named", job=job)
     number = next((row["id"] for row in rows if stage in (row["name"], str(row["seq"]))), None)
     files = [
-        OtherFile(f"{job}:{row['name']}", row["size"], bool(row["late"]))
+        OtherFile(f"{job}:{row['name']}", row["size"], bool(row["late"]), bool(row["is_new"]))
         for row in (() if number is None else store.rows("stage_outputs", stage=number, job=reader))
     ]
     return OtherStage([row["name"] for row in rows], None if number is None else files)
