@@ -72,6 +72,25 @@ def test_people_notified_of_a_standstill_hear_when_production_moves_again(
     assert notified["cleared", "stands-still"]["headline"] == "production moves again"
 
 
+def test_people_hear_that_it_is_over_if_it_was_back_for_a_moment(
+    site: Site, say: Say, carry: Callable[..., None], notified: Notified
+) -> None:
+    say()
+    site.submit(production())
+    down(site)
+    for now in (4e9, 4e9 + 400):
+        carry(now)
+    site.up()
+    notified.collect(5e9)
+    down(site)
+    notified.collect(5e9 + 3)
+    site.up()
+    notified.collect(5e9 + 6)
+
+    over = {notice.reason for notice in notified.waiting(ADMIN) if notice.kind == "cleared"}
+    assert over >= {"stands-still", "node-down"}
+
+
 def test_the_last_node_that_goes_down_needs_a_person(
     site: Site, say: Say, notified: Notified
 ) -> None:

@@ -74,9 +74,13 @@ def add(store: Store, notice: Notice) -> None:
     )
 
 
-def forget_cleared(store: Store, kind: str, subject_id: int, recipient: str) -> None:
-    """Drop the notice that a problem is over, since it is back."""
-    store.change("withdraw_cleared", kind=kind, subject_id=subject_id, recipient=recipient)
+def forget_cleared(store: Store, kind: str, subject_id: int, recipient: str | None = None) -> None:
+    """Drop the notice that a problem is over, since it is back, for one recipient or for all.
+
+    They were notified of the problem before, and hear when it is over in the end.
+    """
+    for change in ("renew_notified", "withdraw_cleared"):
+        store.change(change, kind=kind, subject_id=subject_id, recipient=recipient)
 
 
 def clear(store: Store, kind: str, subject_id: int) -> list[str]:

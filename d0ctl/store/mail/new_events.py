@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.mail import mail_queue
 from d0ctl.store.rows import make
 
 MOST_EVENTS = 200_000
@@ -82,7 +83,7 @@ def example(store: Store, attempt: int) -> dict[str, Any]:
 
 def add_problem(store: Store, kind: str, subject_id: int, subject: str, *, now: float) -> None:
     """Record a problem, until it clears."""
-    store.change("withdraw_cleared", kind=kind, subject_id=subject_id, recipient=None)
+    mail_queue.forget_cleared(store, kind, subject_id)
     store.change("add_problem", kind=kind, subject_id=subject_id, subject=subject, since=now)
 
 

@@ -22,6 +22,13 @@ delete from notice
  where problem = :kind and subject_id = :subject_id
    and (kind in ('ended', 'stands-still') or kind = problem);
 
+-- name: renew_notified
+-- A problem is back before one recipient, or all, heard that it was over: they still know of it.
+insert or ignore into notified_of (kind, subject_id, recipient)
+select reason, subject_id, recipient from notice
+ where kind = 'cleared' and reason = :kind and subject_id = :subject_id
+   and recipient = coalesce(:recipient, recipient);
+
 -- name: withdraw_cleared
 -- Drop notices of a problem that is over, for one recipient or for all.
 delete from notice
