@@ -63,6 +63,17 @@ def dropped_lines(store: Store, job: int) -> DroppedLines:
     return DroppedLines(row["lines"], row["removed"])
 
 
+def unlisted_lines(
+    store: Store, job: int, stage: int | None = None, line: int | None = None
+) -> list[tuple[int, int]]:
+    """Return the successful lines of a job, or of a part, that its job file no longer has.
+
+    They are the numbers of their stages and their own.
+    """
+    rows = store.rows("unlisted_lines", job=job, stage=stage, line=line, limit=MOST_COUNTED)
+    return [(row["stage"], row["line"]) for row in rows]
+
+
 def dropped_among(store: Store, job: int, lines: Container[tuple[str, str]]) -> int:
     """Count the dropped lines of a job among those with these names, each after its stage's."""
     dropped = store.rows("dropped_line_names", job=job)
@@ -213,13 +224,17 @@ def _parameters(rows: Sequence[Row]) -> RetryParameters | None:
 
 
 def needs_remarks(store: Store, job: int) -> bool:
-    """Return whether packages of a job are out of date, or lack files that were not kept."""
+    """Return whether packages of a job are out of date, or lack files that were not kept.
+
+    Also whether its job file no longer has some of them.
+    """
     return bool(
         outdated_packages(store, job).packages
         or store.row("done_with_earlier", job=job, edited="{}")
         or not_kept(store, job)
         or read_from_outside(store, job)
         or partial_read(store, job)
+        or unlisted_lines(store, job)
     )
 
 

@@ -398,6 +398,9 @@ create index line_open on line (id) where is_open = 1;
 -- Few lines are dropped.
 create index line_dropped on line (stage_id) where dropped is not null;
 
+-- Few successful lines are not in the job file any more.
+create index line_unlisted on line (stage_id, seq) where named = 2 and dropped is null;
+
 
 -- Packages -----------------------------------------------------------------------------------
 
@@ -3019,6 +3022,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('line_order',     'line_order',                 '100000 2 1'),
     ('line_order',     'line_order_of_line',         '100000 2'),
     ('line',           'line_dropped',               '100 10'),
+    ('line',           'line_unlisted',              '100 10 1'),
     ('link_rate',      'link_rate',                  '100 10 1'),
     ('link_rate',      'link_rate_to',               '100 10'),
     ('location',       'location',                   '2000000 1 1'),

@@ -124,6 +124,16 @@ select count(*) as lines, count(case when line.named = 2 then 1 end) as removed
   join line on line.stage_id = stage.id and line.dropped is not null
  where stage.job_id = :job;
 
+-- name: unlisted_lines
+-- The successful lines of a job, or of a part, that its job file no longer has; bounded.
+select stage.seq as stage, line.seq as line
+  from stage
+  join line on line.stage_id = stage.id and line.named = 2 and line.dropped is null
+           and line.seq = coalesce(:line, line.seq)
+ where stage.job_id = :job and stage.seq = coalesce(:stage, stage.seq)
+ order by stage.seq, line.seq
+ limit :limit;
+
 -- name: dropped_line_names
 -- The dropped lines of a job that its job file did not lose, with the names of their stages.
 select stage.name as stage, line.name

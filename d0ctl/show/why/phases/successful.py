@@ -51,6 +51,7 @@ def done(subject: Subject) -> None:
             f"it took {count(len(tries), 'attempt')}" + (f" ({failures})" if failures else "")
         )
     _dropped(subject)
+    _left_out(subject)
     add_outdated(subject.store, subject.explanation, subject.package, "it")
     _made_again(subject, tries)
     _overruled(subject, tries)
@@ -67,6 +68,13 @@ def _dropped(subject: Subject) -> None:
         from d0ctl.show.why.phases import dropped_line  # late: few lines are dropped
 
         dropped_line.add_restoring(subject.store, subject.explanation, package.line_id, subject.now)
+
+
+def _left_out(subject: Subject) -> None:
+    """Say that the job file no longer has its line."""
+    package = subject.package
+    if package.line_named == left_out.REMOVED and package.line_dropped is None:
+        subject.fact(*_unlisted([package.path.rpartition("/")[0]]))
 
 
 def _took(attempt: AttemptView) -> str:
@@ -218,8 +226,11 @@ def _first_of(found: Sequence[DoubtfulRead], others: str, about: str) -> list[st
 
 def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     """Return what a person should know of the files of a job; of a part, if they are outdated."""
-    if path not in ("", job.name):
-        return outdated(store, job, path)
+    numbers = [*map(int, path.split("/")[1:])]
+    lines = left_out.unlisted_lines(store, job.id, *numbers)
+    unlisted = _unlisted([f"{job.name}/{stage}/{line}" for stage, line in lines])
+    if numbers:
+        return [*outdated(store, job, path), *unlisted]
     earlier, stale = done_before_replaced(store, job.id).items(), outdated(store, job)
     is_barred = bool(
         store.home.archive or (stale and left_out.lines_needing_dropped(store, job.id))
@@ -227,7 +238,21 @@ def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     changed = [earlier_readers(*file, is_said=bool(stale), archived=is_barred)
                for file in earlier]  # fmt: skip
     reads = [*read_from_outside(store, job), *partial_read(store, job)]
-    return [*not_kept(store, job), *reads, *stale, *changed]
+    return [*not_kept(store, job), *reads, *stale, *changed, *unlisted]
+
+
+def _unlisted(lines: Sequence[str]) -> list[str]:
+    """Say which successful lines the job file no longer has."""
+    if len(lines) < 2:
+        return [f"line `{line}` is no longer in the job file: no `from` takes its files"
+                for line in lines]  # fmt: skip
+    from d0ctl.select.condense import condense  # late: few jobs have such lines
+
+    ranges = [str(part) for part in condense(lines)]
+    at_least = "at least " if len(lines) >= left_out.MOST_COUNTED else ""
+    named = ", ".join(ranges[:MOST]) + ", ..." * (len(ranges) > MOST)
+    return [f"{at_least}{count(len(lines), 'line')} are no longer in the job file: {named}; "
+            "no `from` takes their files"]  # fmt: skip
 
 
 def add_outdated(

@@ -1,0 +1,63 @@
+"""Successful lines that the job file no longer has after an update: `why` and `status` say so."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.site import Site
+
+TEXT = """\
+job: prod
+stages:
+  - name: sim
+    lines:
+      - {for: {n: [1, 2, 3, 4]}, run: "true", outputs: "sim-{n}"}
+  - name: merge
+    lines:
+      - {run: "true", inputs: {from: sim}, outputs: all}
+"""
+LINES = "3 lines are no longer in the job file: prod/1/2-4; no `from` takes their files"
+
+
+def one(line: int) -> str:
+    """What is said of one of them."""
+    return f"line `prod/1/{line}` is no longer in the job file: no `from` takes its files"
+
+
+@pytest.fixture
+def file(site: Site, d0ctl: Type, tmp_path: Path) -> Path:
+    """The job file of a successful job, which has no more than the first line."""
+    path = tmp_path / "prod.yaml"
+    path.write_text(TEXT)
+    assert d0ctl("submit", str(path)).exit_code == 0
+    for package in ("1/1", "1/2", "1/3", "1/4", "2/1"):
+        site.finish(f"prod/{package}/1")
+    path.write_text(TEXT.replace("[1, 2, 3, 4]", "[1]"))
+    assert d0ctl("update", "prod", "--yes").exit_code == 0
+    return path
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [("prod", LINES), ("prod/1", LINES), ("prod/1/3", one(3)), ("prod/1/3/1", one(3))],
+)
+def test_lines_that_the_job_file_no_longer_has_are_named(d0ctl: Type, part: str, text: str) -> None:
+    for command in ("why", "status"):
+        assert d0ctl(command, part).stdout.count(text) == 1
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize("part", ["prod/1/1", "prod/1/1/1", "prod/2", "prod/2/1/1"])
+def test_nothing_is_said_of_the_other_parts(d0ctl: Type, part: str) -> None:
+    assert "no longer in the job file" not in d0ctl("why", part).stdout
+
+
+def test_dropped_lines_and_those_that_are_back_are_not_named(d0ctl: Type, file: Path) -> None:
+    d0ctl("kill-line", "prod/1/4", "--drop-outputs", "--yes")
+    file.write_text(TEXT.replace("[1, 2, 3, 4]", "[1, 2]"))
+    d0ctl("update", "prod", "--yes")
+
+    assert one(3) in d0ctl("why", "prod").stdout
+    assert "no longer in the job file" not in d0ctl("why", "prod/1/2").stdout
