@@ -137,3 +137,22 @@ def test_a_line_that_needs_a_file_dropped_after_it_is_restored_with_the_line_tha
     d0ctl("restore-line", "prod/2/1")
     assert d0ctl("restore-line", "prod/1/1").exit_code == 0
     assert set(site.phases().values()) == {"done", "ready", "waiting"}
+
+
+def test_a_line_that_is_being_killed_is_not_to_be_restored_before_that_has_ended(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+    restore = "d0ctl restore-line prod/1/1"
+
+    assert d0ctl("restore-line", "prod/1/1").exit_code == 4
+    for dropped in ("prod/1/1", "prod/1/1/2", "prod:sim-1"):
+        assert restore not in suggested(d0ctl, "why", dropped)
+        said = "1 package is still being killed in `prod/1/1`: restore it after that"
+        assert said in d0ctl("why", dropped).stdout
+    site.end("prod/1/1/1", "killed", reason="killed")
+    for dropped in ("prod/1/1", "prod/1/1/1", "prod/1/1/2", "prod:sim-1"):
+        assert restore in suggested(d0ctl, "why", dropped)
+    assert d0ctl("restore-line", "prod/1/1").exit_code == 0

@@ -5,13 +5,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from d0ctl.model import Phase
+from d0ctl.select import parse
 from d0ctl.select.condense import condense
 from d0ctl.show.why.common import MOST, Explanation
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import restore_line
-from d0ctl.store.views import names
+from d0ctl.store.views import names, selection
 from d0ctl.store.views.left_out import REMOVED
-from d0ctl.units import listed, moment
+from d0ctl.units import count, listed, moment
 
 
 def is_of_use(store: Store, package: str) -> bool:
@@ -54,6 +56,12 @@ def add_restoring(store: Store, explanation: Explanation, line_id: int, now: flo
         explanation.facts.append(f"an input that it needs was dropped{restored}")
     elif len(lines) > 1:
         explanation.facts.append("an input that it needs was dropped, too, and comes back with it")
+    ending = {line.path: n for line in lines[:MOST] if (n := _killing(store, line.path, now))}
+    for path, number in ending.items():
+        are = count(number, "package is", "packages are")
+        explanation.facts.append(f"{are} still being killed in `{path}`: restore it after that")
+    if ending:
+        return
     if 1 < len(lines) <= MOST and not any(line.is_removed for line in lines):
         readers = [restore_line.line_launched_without(store, line.id) for line in lines]
         paths = [line.path for line in lines]
@@ -62,6 +70,10 @@ def add_restoring(store: Store, explanation: Explanation, line_id: int, now: flo
         return
     for line in lines[:MOST]:
         add(store, explanation, line.id, line.path, line.named, now)
+
+
+def _killing(store: Store, line: str, now: float) -> int:
+    return lifecycle.phases(selection.choose(store, parse(line), now=now)).get(Phase.KILLING, 0)
 
 
 def add(
