@@ -101,11 +101,14 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     accepted = [(key in found.earlier, package) for key, package in outline.accepted.items()]
     by_recipe, by_files = ([package for is_earlier, package in accepted if is_earlier == which]
                            for which in (False, True))  # fmt: skip
+    leaving = [package for package in found.without if package.phase != Phase.DROPPED]
+    staying = [package for package in found.without if package.phase == Phase.DROPPED]
     groups: list[tuple[str, Collection[Place]]] = [
         ("added", found.added),
         ("restored, in the job file again", found.restored.values()),
         ("removed, no longer in the job file", found.removed),
-        ("dropped, because their inputs are", found.without),
+        ("dropped, because their inputs are", leaving),
+        ("still dropped, because their inputs are", staying),
         ("changed, with the new definition from now on", rewritten),
         ("to run again", [found.outdated[key] for key in found.outdated if key in asked]),
         ("to run again, because their outputs were removed", made_again.values()),
