@@ -7,7 +7,7 @@ import pytest
 
 from d0ctl_wrapper.host import software_archive
 from tests.support.archives import member, packed
-from tests.wrapper.client import Client
+from tests.wrapper.client import Client, binary
 from tests.wrapper.ordering import ask, cached, names, order
 
 
@@ -23,6 +23,31 @@ def test_verify_finds_changed_and_missing_files(node: Client, reco: Path) -> Non
 
     faults = ["`bin/reco-v12` is missing", "`etc/again` has changed", "`etc/cards` has changed"]
     assert ask(node, "verify", wanted) == (False, "3 faults", faults)
+
+
+def test_damaged_software_is_installed_again_after_it_was_missing(node: Client, reco: Path) -> None:
+    chain = binary(script="reco-v12", software=order(reco))
+    assert node.run(chain, attempt=1)["outcome"] == "successful"
+    (cached(node) / "bin/reco-v12").unlink()
+
+    failed = node.run(chain, attempt=2)
+    again = node.run(chain, attempt=3)
+
+    assert (failed["reason"], again["outcome"]) == ("software-missing", "successful")
+    (note,) = [entry["text"] for entry in node.messages(2) if entry["kind"] == "note"]
+    assert note == ("software `reco/v12-01` is damaged: `bin/reco-v12` is missing; "
+                    "the next attempt installs it again")  # fmt: skip
+    assert ask(node, "verify", order(reco)) == (True, "complete", [])
+
+
+def test_software_without_faults_stays_after_a_command_was_missing(
+    node: Client, reco: Path
+) -> None:
+    failed = node.run(binary(script="recoo", software=order(reco)))
+
+    assert failed["reason"] == "software-missing"
+    assert [entry for entry in node.messages(1) if entry["kind"] == "note"] == []
+    assert ask(node, "verify", order(reco)) == (True, "complete", [])
 
 
 def test_a_manifest_is_sealed_by_the_catalogue(node: Client, reco: Path) -> None:

@@ -62,6 +62,18 @@ def repair(paths: NodePaths, order: Order) -> None:
     _provide(paths, order, software_archive.no_pause, lambda: not verify(paths, order))
 
 
+def distrust(paths: NodePaths, order: Order, pause_point: "Callable[[], None]") -> "List[str]":
+    """Have the next pull unpack software whose files are not as in its archive; return faults."""
+    try:
+        with _locked(paths, order, pause_point):
+            faults = verify(paths, order)
+            if faults and faults != [NOT_INSTALLED]:
+                remove(_record_file(_folder(paths, order)))
+            return faults
+    except OSError:
+        return []
+
+
 def _is_recorded(folder: bytes, order: Order) -> bool:
     return bool(_record(folder).get("checksum") == order["checksum"])
 
@@ -123,7 +135,7 @@ def _check_seal(order: Order, manifest: software_archive.Manifest) -> None:
 
 
 def _write_record(folder: bytes, record: "Dict[str, Any]") -> None:
-    path = os.path.join(folder, to_path(software_archive.RECORD))
+    path = _record_file(folder)
     data = json.dumps(record).encode("ascii")
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
@@ -154,10 +166,14 @@ def _key(order: Order) -> str:
     return ",".join((order["name"], order["version"], order["platform"] or ANY))
 
 
+def _record_file(folder: bytes) -> bytes:
+    return os.path.join(folder, to_path(software_archive.RECORD))
+
+
 def _record(folder: bytes) -> "Dict[str, Any]":
     """Read the record of a folder; empty if it is missing or not valid."""
     try:
-        with open(os.path.join(folder, to_path(software_archive.RECORD)), "rb") as file:
+        with open(_record_file(folder), "rb") as file:
             found = json.loads(file.read().decode("ascii"))
     except (OSError, ValueError):
         return {}

@@ -97,9 +97,12 @@ class Chain:
             self.startup = Startup(self.script_context, self.launch["startup"])
         try:
             self._run_rest(list(enumerate(left, done + 1)))
-        except Failed:
+        except Failed as failed:
             if self.startup is not None:
                 self.startup.dismiss()
+            if failed.reason == "software-missing":
+                for remark in software.distrust(self.folder.node, left, self.tree.check):
+                    self.report.remark(remark)
             raise
         if left:
             self.input_list.check_closed()

@@ -26,6 +26,19 @@ def provide(
         raise Failed(error.reason, one_line(error.detail))
 
 
+def distrust(
+    paths: NodePaths, binaries: "List[Dict[str, Any]]", pause_point: "Callable[[], None]"
+) -> "List[str]":
+    """Have software with faults unpacked again by the next attempt; return a remark on each."""
+    remarks = []
+    for order in [binary["software"] for binary in binaries if binary["software"]]:
+        faults = software_cache.distrust(paths, order, pause_point)
+        if faults:
+            remarks.append("software `%s/%s` is damaged: %s; the next attempt installs it again"
+                           % (order["name"], order["version"], faults[0]))  # fmt: skip
+    return remarks
+
+
 def add(folder: "bytes | None", environment: Environment) -> Environment:
     """Return the environment with the folder of the software, and its `bin` in the PATH."""
     if folder is None:
