@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from d0ctl.jobfile.yaml.faults import shown
+
 
 class OtherFile(NamedTuple):
     """A file of another job, as `JOB:NAME`; for a late one the name is a pattern.
@@ -42,6 +44,7 @@ class KnownNames(Struct, frozen=True):
     `outputs_of(task)` returns the names of its output datasets, None if there is no such task.
     `late` has the files of this job's own late outputs, by pattern, once they are known.
     `contents` is the loop over the files of a task, whose line has no values of its own.
+    `archived(job)` says where a job is, if it was moved to an archive.
     """
 
     nodes: Collection[str] | None = None
@@ -56,6 +59,12 @@ class KnownNames(Struct, frozen=True):
     late: Mapping[str, Sequence[OtherFile]] = {}
     clusters: Mapping[str, Sequence[str]] = {}
     contents: Any = None
+    archived: Callable[[str], str | None] | None = None
+
+    def lacks_job(self, job: str) -> str:
+        """Say that there is no such job, or that it was archived."""
+        where = self.archived(job) if self.archived is not None else None
+        return where or f"there is no job {shown(job)}"
 
 
 NOTHING_KNOWN = KnownNames()

@@ -45,7 +45,9 @@ def test_a_package_runs_again_with_the_results_of_a_job_that_has_left(
     read: Site, words: tuple[str, ...]
 ) -> None:
     before = read.json("why", "reader:half.txt", "--json")["details"]["origin"]
-    assert "read files" not in read.ok(*words, "--yes")
+    done = read.ok(*words, "--yes")
+    assert "read files" not in done
+    assert "the job file of `reader` reads its files: it can't be updated or cloned" in done
 
     after = read.json("why", "reader:half.txt", "--json")["details"]["origin"]
     read.ok("set-status", "reader", "unscheduled")
@@ -72,6 +74,24 @@ def test_a_package_does_not_run_again_without_files_that_were_removed(read: Site
     read.wait_phase("reader/1/1/1", "cooloff")
 
     assert "s-1.txt` does not exist" in read.ok("why", "reader/1/1/1")
+    assert read.result("reader/all.txt") == "1\n2\n3\n"
+
+
+def test_the_fault_of_a_job_file_that_reads_an_archived_job_says_how_to_read_its_results(
+    read: Site,
+) -> None:
+    read.ok("archive", "maker", "--as", "old")
+    folder = read.home.results / "maker"
+    fault = f"job `maker` was moved to archive `old`: `glob: {folder}/*` reads its results"
+    for words in (("update", "reader"), ("clone", "reader"), ("submit", read.jobs / "job.yaml")):
+        refused = read.d0ctl(*words)
+        assert (refused.code, fault in refused.err) == (2, True)
+
+    path = read.write(READER.replace("{from: maker/sim}", f"{{glob: '{folder}/*'}}"))
+    read.ok("update", "reader", "--file", path)
+    read.ok("update", "reader", "--again")
+    read.ok("run", "reader")
+
     assert read.result("reader/all.txt") == "1\n2\n3\n"
 
 

@@ -3,28 +3,41 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from d0ctl.actions.wording import MOST_NAMED
+from d0ctl.store.jobs.removal import OtherReaders
 from d0ctl.units import count, listed
 
 
-def describe(canceled: Mapping[str, int], past: Sequence[str]) -> Iterator[str]:
-    """Say which packages would be canceled, and which jobs have read files that would go."""
+def describe(canceled: Mapping[str, int], others: OtherReaders) -> Iterator[str]:
+    """Say which packages would be canceled, and which jobs read files of the jobs that go."""
     if canceled:
         yield f"would cancel {_packages(canceled)}, because nothing makes their inputs then"
-    if past:
-        yield f"{_jobs(past)} read files that would be gone: they could not run again"
+    if others.without:
+        yield (f"packages of {_named(others.without)} read files that would be gone: they could "
+               "not run again")  # fmt: skip
+    if others.all:
+        yield (f"the job {_read(others)} could not be updated or cloned before that was changed")
 
 
-def report(canceled: Mapping[str, int], past: Sequence[str]) -> Iterator[str]:
-    """Say which packages were canceled, and which jobs have read files that are gone."""
+def report(canceled: Mapping[str, int], others: OtherReaders) -> Iterator[str]:
+    """Say which packages were canceled, and which jobs read files of the jobs that are gone."""
     if canceled:
         yield f"canceled {_packages(canceled)}, because nothing makes their inputs any more"
-    if past:
-        yield f"{_jobs(past)} read files that are gone: they can't run again without these"
+    if others.without:
+        yield (f"packages of {_named(others.without)} read files that are gone: they can't run "
+               "again without these")  # fmt: skip
+    if others.all:
+        yield f"the job {_read(others)} can't be updated or cloned before that is changed"
 
 
-def _jobs(names: Sequence[str]) -> str:
+def _read(others: OtherReaders) -> str:
+    if len(others.all) == 1:
+        return f"file of {_named(others.all)} reads its files: it"
+    return f"files of {_named(others.all)} read its files: they"
+
+
+def _named(names: Sequence[str]) -> str:
     more = [f"{len(names) - MOST_NAMED} more jobs"] if len(names) > MOST_NAMED else []
-    return f"packages of {listed([*(f'`{name}`' for name in names[:MOST_NAMED]), *more])}"
+    return listed([*(f"`{name}`" for name in names[:MOST_NAMED]), *more])
 
 
 def _packages(readers: Mapping[str, int]) -> str:

@@ -17,6 +17,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import archive as files
 from d0ctl.store.jobs import removal
+from d0ctl.store.jobs.removal import OtherReaders
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import duration, format_time, parse_period
 
@@ -53,8 +54,7 @@ class ArchivePlan(Plan):
     largest: tuple[tuple[str, int | None], ...] = ()
     readers: Mapping[str, int] = field(default_factory=dict)
     """How many packages of other jobs are canceled with them."""
-    past_readers: tuple[str, ...] = ()
-    """Other jobs that have read files which go with them."""
+    others: OtherReaders = field(default_factory=OtherReaders)
 
 
 def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> ArchivePlan:
@@ -78,7 +78,7 @@ def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> 
         packages=sum(job.packages for job in jobs),
         is_empty=not jobs,
         readers=removal.readers(store, ids),
-        past_readers=removal.past_readers(store, ids, do_results_go=False),
+        others=removal.other_readers(store, ids, do_results_go=False),
         **lost._asdict(),
     )
 
@@ -137,7 +137,7 @@ def describe(plan: ArchivePlan) -> Iterator[str]:
         return
     yield f"would move {wording.jobs(plan)} to archive `{plan.archive}`"
     yield from wording.only_copies(plan.largest, plan.files, plan.bytes)
-    yield from _other_readers.describe(plan.readers, plan.past_readers)
+    yield from _other_readers.describe(plan.readers, plan.others)
     yield "their results stay, their folders on the nodes are removed, with logs"
 
 
@@ -147,7 +147,7 @@ def report(plan: ArchivePlan) -> Iterator[str]:
         yield _nothing(plan)
         return
     yield f"moved {wording.jobs(plan)} to archive `{plan.archive}`"
-    yield from _other_readers.report(plan.readers, plan.past_readers)
+    yield from _other_readers.report(plan.readers, plan.others)
     yield f"d0ctl status --archive {plan.archive} shows the archived jobs"
 
 

@@ -14,6 +14,7 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import by_status
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import removal, results
+from d0ctl.store.jobs.removal import OtherReaders
 from d0ctl.units import count, listed
 
 MOST_NAMED = 3
@@ -45,8 +46,7 @@ class RemovePlan(Plan):
     """The folders to which the results are moved if they are kept."""
     readers: Mapping[str, int]
     """How many packages of other jobs are canceled with them."""
-    past_readers: tuple[str, ...]
-    """Other jobs that have read files which go with them."""
+    others: OtherReaders
 
 
 def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> RemovePlan:
@@ -72,9 +72,7 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
         results=sum(results.in_the_way(store.home, job.name) for job in jobs),
         asides=_existing(results.place_aside(store.home, job.name) for job in jobs),
         readers=removal.readers(store, ids),
-        past_readers=removal.past_readers(
-            store, ids, do_results_go=not request.options.keep_results
-        ),
+        others=removal.other_readers(store, ids, do_results_go=not request.options.keep_results),
         **lost._asdict(),
     )
 
@@ -107,7 +105,7 @@ def describe(plan: RemovePlan) -> Iterator[str]:
     packages = count(plan.packages, "package")
     yield f"would remove {wording.jobs(plan)}: {packages} with all their history"
     yield from wording.only_copies(plan.largest, plan.files, plan.bytes)
-    yield from _other_readers.describe(plan.readers, plan.past_readers)
+    yield from _other_readers.describe(plan.readers, plan.others)
     yield "their folders on the nodes are removed too"
     yield from _results(plan, "would be ")
 
@@ -115,7 +113,7 @@ def describe(plan: RemovePlan) -> Iterator[str]:
 def report(plan: RemovePlan) -> Iterator[str]:
     """Say what was removed."""
     yield f"removed {wording.jobs(plan)}"
-    yield from _other_readers.report(plan.readers, plan.past_readers)
+    yield from _other_readers.report(plan.readers, plan.others)
     yield from _results(plan, "")
 
 

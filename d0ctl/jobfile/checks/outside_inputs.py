@@ -66,7 +66,8 @@ class OutsideInputs(Struct, frozen=True):
         elif self.known.produced is not None:
             produced = self.known.produced(job, name)
             if produced is None:
-                self.faults.add_similar(recipe.position, "foreign", f"there is no job {shown(job)}")
+                message = self.known.lacks_job(job)
+                self.faults.add_similar(recipe.position, "foreign", message)
             elif not produced:
                 self.faults.add_similar(
                     recipe.position, "foreign", f"job {shown(job)} makes no file {shown(name)}"

@@ -17,7 +17,7 @@ def of_stage(name: str, known: KnownNames) -> tuple[Sequence[OtherFile], str | N
         return (), None
     files = known.stage_of(job, stage)
     if files is None:
-        return (), f"there is no job {shown(job)}"
+        return (), known.lacks_job(job)
     if files.files is None:
         hint = did_you_mean(stage, files.stages)
         return (), f"job {shown(job)} has no stage {shown(stage)}{hint}"

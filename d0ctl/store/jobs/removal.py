@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from d0ctl.config import HALF_MADE_S
 from d0ctl.errors import Refused
@@ -69,12 +70,24 @@ def readers(store: Store, jobs: Sequence[int]) -> dict[str, int]:
     return found
 
 
-def past_readers(store: Store, jobs: Sequence[int], *, do_results_go: bool) -> tuple[str, ...]:
-    """Return the other jobs that have read files of these jobs which go with them."""
-    rows = (row for job in jobs
-            for row in store.rows("past_readers_of_jobs", job=job, jobs=json.dumps(jobs),
-                                  results_go=int(do_results_go)))  # fmt: skip
-    return tuple(dict.fromkeys(row["name"] for row in rows))
+class OtherReaders(NamedTuple):
+    """Other jobs that read files of jobs, and those of them whose packages have read some that go
+    with these jobs.
+    """
+
+    all: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+def other_readers(store: Store, jobs: Sequence[int], *, do_results_go: bool) -> OtherReaders:
+    """Return the other jobs that read files of these jobs."""
+    rows = [row for job in jobs
+            for row in store.rows("other_readers_of_jobs", job=job, jobs=json.dumps(jobs),
+                                  results_go=int(do_results_go))]  # fmt: skip
+    return OtherReaders(
+        tuple(dict.fromkeys(row["name"] for row in rows)),
+        tuple(dict.fromkeys(row["name"] for row in rows if row["goes"])),
+    )
 
 
 def remove_rows(store: Store, job: int, *, now: float, folder: Path | None = None) -> None:

@@ -105,19 +105,19 @@ select job.name, count(*) as packages
  group by job.id
  order by job.id;
 
--- name: past_readers_of_jobs
--- Other jobs that have read files of this one which go with it.
-select job.name
-  from need join job on job.id = need.job_id
- where need.maker_id = :job and job.id not in (select value from json_each(:jobs))
-   and exists (select 1
+-- name: other_readers_of_jobs
+-- Other jobs that read files of this one, and whether they have read some which go with it.
+select job.name,
+       exists (select 1
                  from file
                  join input on input.file_id = file.id
                  join package on package.id = input.package_id
                  join phase on phase.name = package.phase
                 where file.job_id = :job and (file.result = 0 or :results_go)
                   and file.package_id is not null and package.job_id = need.job_id
-                  and phase.is_idle = 0)
+                  and phase.is_idle = 0) as goes
+  from need join job on job.id = need.job_id
+ where need.maker_id = :job and job.id not in (select value from json_each(:jobs))
  order by job.id;
 
 -- name: job_ids

@@ -28,6 +28,7 @@ def known_names(store: Store, job: int | None = None) -> KnownNames:
         merge=setting(store, "merge"),
         produced=lambda job, name: browse.produces(store, job, name),
         stage_of=lambda other, stage: _stage(store, other, stage, job),
+        archived=lambda other: _archived(store, other),
         cached=lambda node, unread: [
             OtherFile(f"{row['job']}:{row['name']}", row["size"])
             for row in store.rows("cached_files", node=node, unread=int(unread))
@@ -58,6 +59,13 @@ def _late(store: Store, job: int) -> dict[str, list[OtherFile]]:
 def _outputs(store: Store, task: str) -> list[str] | None:
     """Return the output datasets of a task."""
     return [row["name"] for row in store.rows("output_datasets_of", task=task)] or None
+
+
+def _archived(store: Store, job: str) -> str | None:
+    """Say where a job is that was archived, and how its results can be read."""
+    if (error := browse.archived(store, job)) is None:
+        return None
+    return f"{error}: `glob: {store.home.results / job}/*` reads its results"
 
 
 def _stage(store: Store, job: str, stage: str, reader: int | None) -> OtherStage | None:
