@@ -31,7 +31,10 @@ def distrust(
 ) -> "List[str]":
     """Have software with faults unpacked again by the next attempt; return a remark on each."""
     remarks = []
-    for order in [binary["software"] for binary in binaries if binary["software"]]:
+    orders = [binary["software"] for binary in binaries if binary["software"]]
+    for number, order in enumerate(orders):
+        if order in orders[:number]:
+            continue
         faults = software_cache.distrust(paths, order, pause_point)
         if faults:
             remarks.append("software `%s/%s` is damaged: %s; the next attempt installs it again"
