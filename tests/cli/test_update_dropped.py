@@ -72,6 +72,31 @@ def test_a_line_that_is_in_the_job_file_again_stays_dropped_without_its_inputs(
     assert faults(site.store) == []
 
 
+def test_why_of_a_dropped_line_says_that_the_job_file_lacks_it(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    d0ctl("kill-line", "prod/1/3", "--drop-outputs")
+    said = "the job file does not have `prod/1/3`, so `from` leaves its files out: put it back"
+    pages = [("why", "prod/1/3"), ("why", "prod/1/3/1"), ("why", "prod/2/3/1")]
+    before = [d0ctl(*page).stdout for page in pages]
+    d0ctl("update", "prod")
+    same = [d0ctl(*page).stdout for page in pages]
+    file.write_text(SEEDS.replace("[1, 2, 3]", "[1, 2]"))
+    d0ctl("update", "prod")
+    without = [d0ctl(*page).stdout for page in pages]
+    file.write_text(SEEDS)
+    d0ctl("update", "prod")
+
+    assert not any(said in page for page in before + same)
+    assert all(said in page for page in without)
+    assert not any(said in d0ctl(*page).stdout for page in pages)
+    for page in pages:
+        assert "d0ctl restore-line prod/1/3" in suggested(d0ctl, *page)
+    assert d0ctl("restore-line", "prod/1/3").exit_code == 0
+    assert [site.phase(f"prod/{path}/1") for path in ("1/3", "2/3")] == ["ready", "waiting"]
+    assert faults(site.store) == []
+
+
 @pytest.mark.parametrize(("stages", "last"), [(PLOTS, "4/3/1"), (CHAINS, "4/3/2")])
 def test_an_added_package_that_needs_a_dropped_file_is_dropped(
     site: Site, d0ctl: Type, file: Path, stages: str, last: str

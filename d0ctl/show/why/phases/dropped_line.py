@@ -3,6 +3,7 @@
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from shlex import quote
 
 from d0ctl.model import Phase
 from d0ctl.select import parse
@@ -11,7 +12,7 @@ from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import restore_line
-from d0ctl.store.views import names, selection
+from d0ctl.store.views import browse, names, selection
 from d0ctl.store.views.left_out import REMOVED
 from d0ctl.units import count, listed, moment
 
@@ -89,6 +90,7 @@ def add(
         if command not in explanation.commands:
             explanation.commands.append(command)
         return
+    _add_lacking(store, explanation, path)
     reader = restore_line.line_launched_without(store, line_id)
     if reader is None:
         explanation.commands.append(f"d0ctl restore-line {path}")
@@ -104,3 +106,20 @@ def add(
         explanation.commands.append(f"d0ctl restore-line {path} --again")
     else:
         explanation.facts.append(f"{without}, so it can't be restored before that has ended")
+
+
+def _add_lacking(store: Store, explanation: Explanation, path: str) -> None:
+    """Say that an update has taken a job file without a line that was dropped before."""
+    from d0ctl.store.jobs.correction import corrected_spec  # late: few lines are dropped
+
+    name, _, number = path.split("/")
+    job = browse.job(store, name)
+    stage = browse.stage(store, job, parse(path))
+    line = browse.line(store, job, stage, int(number))
+    if line.dropped is not None and corrected_spec.lacks_line(
+        store, job, stage, line.seq, line.dropped
+    ):
+        explanation.facts.append(
+            f"the job file does not have `{path}`, so `from` leaves its files out: "
+            f"put it back there, then `d0ctl update {quote(name)}`"
+        )

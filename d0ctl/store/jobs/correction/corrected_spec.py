@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from d0ctl.errors import BadUsage, Refused
+from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
+from d0ctl.store.jobs.correction import counterparts
 from d0ctl.store.jobs.correction.texts import is_taken_back, previous_text
+from d0ctl.store.jobs.scripts import Position
 from d0ctl.store.jobs.submission.submit import JobText, text_of
 from d0ctl.store.views.job_files.known_names import known_names
-from d0ctl.store.views.shapes import JobSummary
+from d0ctl.store.views.shapes import JobSummary, StageSummary
 
 
 def read(
@@ -45,6 +47,23 @@ def read(
     else:
         spec = reader.read(_path(job, file, stored), values, names)
     return with_priority(spec, job.priority, known.text if known else "")
+
+
+def lacks_line(store: Store, job: JobSummary, stage: StageSummary, line: int, since: float) -> bool:
+    """Return whether an update since then took a job file that does not have a line."""
+    last, known = audit.on_job_since(store, job.name, ["update"], 0), text_of(store, job.id)
+    if last is None or last.at < since or known is None:
+        return False
+    from d0ctl.jobfile import reader  # late, as above
+
+    names = known_names(store, job.id)
+    try:
+        spec = reader.read_text(known.text, known.source, known.directory, known.parameters, names,
+                                is_seen=known.has_file)  # fmt: skip
+    except BadJobFile:
+        return False
+    asked = Position(0, stage.seq, line, 1, stage.name)
+    return not counterparts.in_own(store, job.id, spec, [asked])
 
 
 def _previous(store: Store, job: JobSummary) -> JobText:
