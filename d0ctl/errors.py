@@ -99,11 +99,17 @@ class NotFound(D0Error):
 
 
 class Archived(NotFound):
-    """A job that was moved to an archive."""
+    """A job that was moved to an archive, or a pattern that matches only such jobs."""
 
-    def __init__(self, job: str, archive: str) -> None:
-        super().__init__(f"job `{job}` was moved to archive `{archive}`",
-                         hint=f"d0ctl status {job} --archive {archive}")  # fmt: skip
+    def __init__(self, job: str, archive: str, *, is_pattern: bool = False) -> None:
+        from shlex import quote  # late: completion is to import little
+
+        super().__init__(
+            f"no job matches `{job}`, but archived ones do, the last one in archive `{archive}`"
+            if is_pattern
+            else f"job `{job}` was moved to archive `{archive}`",
+            hint=f"d0ctl status {quote(job)} --archive {archive}",
+        )
         self.archive = archive
 
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from d0ctl.config import Home
 from tests.cli.conftest import Type
 from tests.support import rows
@@ -55,3 +57,34 @@ def test_a_job_whose_files_another_reads_leads_to_the_end_of_that_one(
         refused = f"d0ctl: job `make` makes files that `use` reads, so it can't be {past}\n"
         assert waiting.stderr == f"{refused}d0ctl wait use\n"
         assert held.stderr == f"{refused}d0ctl why use\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("hold", "m*"), ("remove", "m*", "--dry-run"), ("wait", "m*"), ("retry", "m*:failed"),
+     ("status", "m*"), ("why", "m*"), ("report", "usage", "m*"), ("archive", "m*", "--dry-run")],
+)  # fmt: skip
+def test_a_pattern_that_only_archived_jobs_match_is_no_job(
+    site: Site, d0ctl: Type, words: tuple[str, ...]
+) -> None:
+    site.submit(production("m1"))
+    d0ctl("kill", "m1", "--yes")
+    assert d0ctl("archive", "m1", "--yes", "--as", "evening").exit_code == 0
+
+    refused = d0ctl(*words)
+    unknown = d0ctl(*(word.replace("m*", "zz*") for word in words))
+
+    said, hint = refused.stderr.splitlines()
+    assert refused.exit_code == unknown.exit_code == 3
+    assert said == (
+        "d0ctl: no job matches `m*`, but archived ones do, the last one in archive `evening`"
+    )
+    assert "'m*'" in hint and hint.endswith("--archive evening")
+    assert unknown.stderr.startswith("d0ctl: no job matches `zz*`\n")
+
+
+def test_a_home_without_jobs_has_nothing_to_archive(site: Site, d0ctl: Type) -> None:
+    for option in ("--dry-run", "--yes"):
+        reply = d0ctl("archive", "*", "--ended", "1d", option)
+        assert (reply.exit_code, reply.stdout.partition(":")[0]) == (0, "nothing to archive")
+    assert d0ctl("archive", "prod", "--ended", "1d", "--yes").exit_code == 3

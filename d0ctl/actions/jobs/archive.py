@@ -12,12 +12,13 @@ from d0ctl.actions.option import Options, ValueType, value
 from d0ctl.actions.selection import has_ended, is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Group
-from d0ctl.select import Selector
+from d0ctl.select import WILD, Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import archive as files
 from d0ctl.store.jobs import removal
 from d0ctl.store.jobs.removal import OtherReaders
+from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import duration, format_time, parse_period
 
@@ -64,9 +65,8 @@ def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> 
             f"`{request.target.brief}` is not a whole job, but only jobs can be archived"
         )
     options, target = request.options, request.target
-    jobs = [
-        job for job in jobs_of(store, target) if _may_go(store, job, target, options.ended, now)
-    ]
+    found = [] if options.ended and _matches_none(store, target) else jobs_of(store, target)
+    jobs = [job for job in found if _may_go(store, job, target, options.ended, now)]
     ids = tuple(job.id for job in jobs)
     lost = file_choice.only_copies(store, [job.name for job in jobs])
     name = files.free_name(store.home, options.name or time.strftime("%F", time.localtime(now)))
@@ -80,6 +80,13 @@ def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> 
         readers=removal.readers(store, ids),
         others=removal.other_readers(store, ids, do_results_go=False),
         **lost._asdict(),
+    )
+
+
+def _matches_none(store: Store, target: Selector) -> bool:
+    """Return whether it has only patterns, and no job matches them."""
+    return all(
+        WILD.intersection(part.job) and not browse.has_job(store, part.job) for part in target.parts
     )
 
 

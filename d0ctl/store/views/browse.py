@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from d0ctl.config import Home
 from d0ctl.errors import Archived, NotFound
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
-from d0ctl.select import Selector
+from d0ctl.select import WILD, Selector
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.holder import as_heard
@@ -82,15 +82,15 @@ def no_such_job(store: Store, name: str) -> NotFound:
         return error
     if name in names.nodes(store):
         return NotFound(f"there is no job `{name}`", hint=f"`{name}` is a node: d0ctl why {name}")
-    known, lacks = names.jobs(store), f"there is no job `{name}`"
+    known = names.jobs(store)
+    lacks = ("there is no job" if WILD.isdisjoint(name) else "no job matches") + f" `{name}`"
     if (whole := name.partition("/")[0]) != name and whole in known:
         return NotFound(f"`{name}` is not a whole job", hint=f"did you mean `{whole}`?")
     if row := store.row("removal_of_name", name=name):
         what = "it" if row["verb"] == "remove" else "the node of this name"
         lacks += f" ({row['actor']} removed {what} at {moment(row['at'], time.time())})"
-    if not known:
-        return NotFound(lacks, hint="there are no jobs: d0ctl run FILE")
-    return NotFound(lacks, hint=nearest(name, known) or "d0ctl status")
+    otherwise = "d0ctl status" if known else "there are no jobs: d0ctl run FILE"
+    return NotFound(lacks, hint=nearest(name, known) or otherwise)
 
 
 def archived(store: Store, name: str) -> Archived | None:
@@ -104,7 +104,7 @@ def archived(store: Store, name: str) -> Archived | None:
     for path in store.home.archives.glob("*.db"):
         with open_store(Home(store.home.root, archive=path.stem), read_only=True) as archive:
             found += [(job.submitted, path.stem) for job in jobs(archive, name)]
-    return Archived(name, max(found)[1]) if found else None
+    return Archived(name, max(found)[1], is_pattern=not WILD.isdisjoint(name)) if found else None
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:

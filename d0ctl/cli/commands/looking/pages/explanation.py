@@ -73,7 +73,7 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
         if found := _of_system(store, selector, now):
             return found
         missing = browse.no_such_job(store, selector)
-        if isinstance(missing, Archived):
+        if isinstance(missing, Archived) or select.WILD.intersection(selector):
             raise missing
         known = [*names.jobs(store), *(row.name for row in registry.nodes(store))]
         raise NotFound(f"{missing}, nor a node, batch system or file of that name",
