@@ -1,7 +1,11 @@
 """`file set-disposition`: what it changes, what undoes it, and what `why` says of the files."""
 
 import re
+import time
 
+import pytest
+
+from d0ctl.store.jobs import unneeded_files
 from tests.cli.conftest import Type
 from tests.support.building import production
 from tests.support.rows import change, read
@@ -38,6 +42,57 @@ def test_files_that_others_had_joined_are_not_undone_with_these(site: Site, d0ct
 
     assert given(site)["gen-1"] == "deletable"
     assert "to undo" not in done.stderr
+
+
+def with_an_only_copy(site: Site, disposition: str | None) -> None:
+    """Make `gen-1` and have it read; the job file gives it this disposition."""
+    site.up()
+    site.submit(production(lines=1))
+    for path in ("prod/1/1/1", "prod/1/1/2"):
+        site.finish(path)
+    change(site.store, "file", {"name": "gen-1"}, dispositions=disposition or "", size=1000)
+
+
+def test_the_plan_counts_only_copies_that_are_removed(site: Site, d0ctl: Type) -> None:
+    with_an_only_copy(site, "retain-indef")
+
+    plan = d0ctl(*SET, "prod:gen-1", "deletable", "--dry-run").stdout
+    done = d0ctl(*SET, "prod:gen-1", "deletable", "--yes")
+
+    assert plan.splitlines()[-1] == (
+        "would remove 1 file, 1.0 kB, now: no package needs it, and there is no other copy"
+    )
+    assert done.stdout.splitlines()[1:] == [
+        "d0ctl removes 1 file, 1.0 kB, without another copy: an undo does not bring it back"
+    ]
+    with site.store.writing():
+        unneeded_files.clean_up(site.store, now=time.time())
+    assert read(site.store, "file", "present", name="gen-1") == [(0,)]
+
+
+@pytest.mark.parametrize("word", ["retain-temp", "retain-indef", "as-written"])
+def test_the_plan_counts_no_file_that_stays(site: Site, d0ctl: Type, word: str) -> None:
+    with_an_only_copy(site, "retain-indef")
+
+    assert "remove" not in d0ctl(*SET, "prod:gen-1", word, "--dry-run").stdout
+    assert "remove" not in d0ctl(*SET, "prod:gen-1", word, "--yes").stdout
+
+
+def test_the_plan_counts_no_file_that_is_needed(site: Site, d0ctl: Type) -> None:
+    site.up()
+    site.submit(production(lines=1))
+    site.finish("prod/1/1/1")
+
+    assert "remove" not in d0ctl(*SET, "prod:gen-1", "deletable", "--dry-run").stdout
+
+
+def test_files_that_only_a_person_kept_are_removed_as_written(site: Site, d0ctl: Type) -> None:
+    with_an_only_copy(site, None)
+    change(site.store, "file", {"name": "gen-1"}, disposition="retain-indef")
+
+    plan = d0ctl(*SET, "prod:*", "as-written", "--dry-run").stdout
+
+    assert "would remove 1 of them, 1.0 kB, now: no package needs it" in plan
 
 
 def test_why_says_which_disposition_a_person_has_set(site: Site, d0ctl: Type) -> None:

@@ -54,10 +54,12 @@ def test_retained_files_are_removed_after_their_job(reco: Site) -> None:
 
     plan = reco.ok("file", "set-disposition", "reco:*.root", "deletable", "--dry-run")
     assert "would set 3 files" in plan and len(cached(reco)) == 6
+    assert "would remove 3 files, 6.0 kB, now: no package needs them" in plan
     words = ("reco:*.root", "deletable", "--reason", "merged")
     done = reco.d0ctl("file", "set-disposition", *words, "--yes")
 
     assert "file set-disposition 'reco:*.root' as-written" in done.err
+    assert "an undo does not bring them back" in done.out
     wait_until(lambda: cached(reco) == ["1.log", "2.log", "3.log"])
     assert reco.json("status", "reco")["status"] == "successful"
     assert {one["present"] for one in reco.json("file", "list", "reco:*.root")["files"]} == {False}

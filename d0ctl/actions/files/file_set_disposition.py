@@ -16,7 +16,8 @@ from d0ctl.actions.file_choice import (
 from d0ctl.actions.option import Options, argument
 from d0ctl.store.connection import Store
 from d0ctl.store.files import selected_files
-from d0ctl.units import size
+from d0ctl.store.jobs import unneeded_files
+from d0ctl.units import count, size
 
 AS_WRITTEN = "as-written"
 """Removes a person's setting: the job file applies again."""
@@ -44,6 +45,9 @@ class DispositionPlan(FilePlan):
     """The present dispositions of the files."""
     joins_others: bool
     """Whether files that the action does not change have the new disposition already."""
+    lost: int
+    """How many of the files are removed at once, without another copy."""
+    lost_bytes: int
 
 
 def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> DispositionPlan:
@@ -51,6 +55,7 @@ def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> 
     check_disposition(request.options.disposition, WORDS)
     joins_others = _joins_others(store, request)
     selected, weight = choose(store, request.target)
+    lost, lost_bytes = unneeded_files.only_copies(selected, _new_disposition(request))
     return DispositionPlan(
         request=request,
         file_selection=selected,
@@ -59,7 +64,15 @@ def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> 
         largest=selected_files.largest(selected, SHOWN),
         previous=tuple(selected_files.dispositions(selected)),
         joins_others=joins_others,
+        lost=lost,
+        lost_bytes=lost_bytes,
     )
+
+
+def _new_disposition(request: FileRequest[DispositionOptions]) -> str | None:
+    """Return the disposition to set, None for that of the job file."""
+    word = request.options.disposition
+    return None if word == AS_WRITTEN else word
 
 
 def _joins_others(store: Store, request: FileRequest[DispositionOptions]) -> bool:
@@ -75,8 +88,7 @@ def _joins_others(store: Store, request: FileRequest[DispositionOptions]) -> boo
 
 def set_disposition(store: Store, plan: DispositionPlan, by: Author) -> None:
     """Set the disposition of files; unneeded ones are removed accordingly."""
-    word = plan.request.options.disposition
-    selected_files.set_disposition(plan.file_selection, None if word == AS_WRITTEN else word)
+    selected_files.set_disposition(plan.file_selection, _new_disposition(plan.request))
 
 
 def describe(plan: DispositionPlan) -> Iterator[str]:
@@ -84,11 +96,22 @@ def describe(plan: DispositionPlan) -> Iterator[str]:
     word = plan.request.options.disposition
     yield f"would set {plan.what}, {size(plan.bytes)} to {word}"
     yield from wording.files(plan.largest, plan.files)
+    if plan.lost:
+        number = count(plan.lost, "file") if plan.lost == plan.files else f"{plan.lost:,} of them"
+        yield (f"would remove {number}, {size(plan.lost_bytes)}, now: no package needs "
+               f"{_them(plan)}, and there is no other copy")  # fmt: skip
 
 
 def report(plan: DispositionPlan) -> Iterator[str]:
     """Say which files have the disposition now."""
     yield f"set {plan.what} to {plan.request.options.disposition}"
+    if plan.lost:
+        yield (f"d0ctl removes {count(plan.lost, 'file')}, {size(plan.lost_bytes)}, without "
+               f"another copy: an undo does not bring {_them(plan)} back")  # fmt: skip
+
+
+def _them(plan: DispositionPlan) -> str:
+    return "it" if plan.lost == 1 else "them"
 
 
 def undoes(plan: DispositionPlan) -> str | None:

@@ -69,6 +69,21 @@ def _leave_where_made(store: Store) -> list[str]:
     return here
 
 
+def only_copies(selected: FileSelection, disposition: str | None) -> tuple[int, int]:
+    """Count the selected files, and their bytes, that would be removed without another copy if a
+    person gave them a disposition; None is that of the job file.
+    """
+    store = selected.store
+    store.empty("planned_file")
+    selected.change("plan_selected_files")
+    store.empty("unneeded")
+    store.change("find_unneeded", planned=1, disposition=disposition)
+    store.change("keep_unread")
+    row = store.row("only_unneeded_copies")
+    assert row is not None
+    return row["files"], int(row["bytes"])
+
+
 def purge(selected: FileSelection, *, now: float) -> list[str]:
     """Have all copies of the selected files removed, at the request of a person.
 
@@ -193,7 +208,7 @@ def _drop_left(store: Store, rows: Sequence[Row], why: Remark, now: float) -> No
 def _find(store: Store) -> None:
     """Find which of the candidates are unneeded."""
     store.empty("unneeded")
-    store.change("find_unneeded")
+    store.change("find_unneeded", planned=0, disposition=None)
     store.change("keep_unread")
     store.change("clear_cleanup_candidates")
 

@@ -85,6 +85,7 @@ create temp table staged_contents (file_id integer primary key, size integer, ch
                                    first real, last real);
 create temp table reported_stored (package_id integer, name text, locator text);
 create temp table unneeded (file_id integer primary key, rank integer);
+create temp table planned_file (file_id integer primary key);
 create temp table incoming_requirement (number integer primary key, requirement_id integer);
 create temp table incoming (id integer primary key, job_id integer, stage_id integer, line_id integer,
                             seq integer, name text, phase text, missing integer,

@@ -8,10 +8,11 @@ select 1 from cleanup_candidate limit 1;
 -- a person comes first, and a reader in another job that says `deletable` comes before the maker.
 -- Packages that failed or were canceled may be tried again, so they need their inputs. The youngest
 -- consumers are asked first, because they end last. Outputs of tasks that are still to be merged
--- are needed.
+-- are needed. With `planned`, they are the planned files, as if these had another disposition.
 insert into unneeded (file_id, rank)
 select file.id,
-       case file.disposition when 'retain-indef' then 3
+       case iif(:planned, :disposition, file.disposition)
+                             when 'retain-indef' then 3
                              when 'retain-temp' then 2
                              when 'deletable' then 1
        else max(case when file.package_id is not null and exists (
@@ -29,8 +30,10 @@ select file.id,
                                                        else 0 end)
                        from input where input.file_id = file.id), 0))
        end
-  from cleanup_candidate
-  join file on file.id = cleanup_candidate.file_id and file.dropped = 0
+  from (select file_id from cleanup_candidate where not :planned
+        union all
+        select file_id from planned_file where :planned) as candidate
+  cross join file on file.id = candidate.file_id and file.dropped = 0
  where (file.package_id is null
         or (select phase from package where package.id = file.package_id) = 'done')
    and not exists (select 1 from transfer where transfer.file_id = file.id)
@@ -57,6 +60,19 @@ delete from unneeded
                     where file.package_id is not null and file.result = 0
                       and file.stored is null
                       and not exists (select 1 from input where input.file_id = file.id));
+
+-- name: plan_selected_files
+-- The selected files are planned to get another disposition.
+insert into planned_file (file_id) select file_id from selected_file;
+
+-- name: only_unneeded_copies
+-- Of the unneeded files, those to remove that are neither results nor stored: their number and size.
+select count(*) as files, total(file.size) as bytes
+  from unneeded
+  join file on file.id = unneeded.file_id and file.present = 1 and file.package_id is not null
+           and file.result = 0 and file.stored is null
+ where unneeded.rank < 2
+   and exists (select 1 from location where location.file_id = file.id);
 
 -- name: clear_cleanup_candidates
 -- The candidates were checked.
