@@ -98,11 +98,13 @@ def take(readers: Selection, contents: Sequence[Contents], *, now: float) -> Non
 
 class EarlierReaders(NamedTuple):
     """How many packages of a job have succeeded with earlier contents of a file, and the path of
-    the part of the job that has them: a package, a stage, or the job.
+    the part of the job that has them: a package, a stage, or the job. The results of some may be
+    `acceptable`.
     """
 
     packages: int
     part: str
+    acceptable: bool = True
 
 
 def done_with_earlier(store: Store, job: int) -> dict[str, EarlierReaders]:
@@ -133,7 +135,19 @@ def done_before_replaced(store: Store, job: int) -> dict[str, EarlierReaders]:
 
 def _done_with(store: Store, job: int, edited: Edited) -> dict[str, EarlierReaders]:
     rows = store.rows("done_with_earlier", job=job, edited=json.dumps(edited))
-    return {row["name"]: EarlierReaders(row["packages"], row["part"]) for row in rows}
+    return {
+        row["name"]: EarlierReaders(
+            row["packages"], row["part"], not lacks_added_line(store, row["first"])
+        )
+        for row in rows
+    }
+
+
+def lacks_added_line(store: Store, package: int) -> bool:
+    """Return whether a package may read other files once its job is updated, as another job from
+    which it reads has got lines since; so it can't be accepted as it is.
+    """
+    return store.row("lacks_added_line", package=package) is not None
 
 
 def earlier_read_by(store: Store, package: int) -> list[str]:
@@ -161,7 +175,8 @@ def earlier_readers(
         job = readers.part.partition("/")[0]
         return f"{text}`d0ctl update {quote(job)} --again` runs {them} again, too"
     update = f"d0ctl update {quote(readers.part)}"
-    return f"{text}`{update} --again` runs {them} again, `{update} --accept` keeps {its} results"
+    keeps = f", `{update} --accept` keeps {its} results" * readers.acceptable
+    return f"{text}`{update} --again` runs {them} again{keeps}"
 
 
 def _edited(rows: Iterable[Row], most: int | None) -> dict[int, str | None]:

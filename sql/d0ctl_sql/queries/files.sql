@@ -449,7 +449,7 @@ select earlier_reader.package_id, file.name
 -- do. The path is that of the only package, of their only stage, or of the job.
 with edited (file_id, checksum) as materialized (
     select cast("key" as integer), value from json_each(:edited))
-select name, packages,
+select name, packages, first,
        case when packages = 1 then (select path from package_path where package_id = first)
             else (select name from job where id = :job) || iif(lowest = highest, '/' || lowest, '')
         end as part
@@ -480,6 +480,28 @@ select name, packages,
            and (file.package_id is not null
                 or not exists (select 1 from outdated_package where package_id = package.id))
          group by file.id);
+
+-- name: lacks_added_line
+-- Whether a package reads files of stages of other jobs, but none of a last line that such a stage got
+-- later: the package may read other files once its job is updated.
+select 1
+  from (select distinct maker.stage_id
+          from input
+          join file on file.id = input.file_id
+          join package as maker on maker.id = file.package_id
+         where input.package_id = :package and input.own = 0
+           and maker.job_id <> (select job_id from package where id = :package)) as read
+  join line on line.stage_id = read.stage_id
+            and line.seq = (select max(seq) from line as last
+                             where last.stage_id = read.stage_id and last.dropped is null
+                               and last.named <> 2)
+ where exists (select 1 from package where line_id = line.id and added is not null)
+   and not exists (select 1
+                     from package as maker
+                     join file on file.package_id = maker.id
+                     join input on input.file_id = file.id and input.package_id = :package
+                    where maker.line_id = line.id)
+ limit 1;
 
 -- name: selected_with_earlier
 -- How many of the selected packages have succeeded with earlier contents of the `edited` files.

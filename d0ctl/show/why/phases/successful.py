@@ -11,11 +11,7 @@ from d0ctl.show.why.advice import is_redefined
 from d0ctl.show.why.common import MOST, Explanation, count_lacking, shortfalls
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
-from d0ctl.store.files.edited_files import (
-    done_before_replaced,
-    earlier_read_by,
-    earlier_readers,
-)
+from d0ctl.store.files import edited_files
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.views import browse, file_locations, left_out, one_package
 from d0ctl.store.views.left_out import (
@@ -231,11 +227,11 @@ def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     unlisted = _unlisted([f"{job.name}/{stage}/{line}" for stage, line in lines])
     if numbers:
         return [*outdated(store, job, path), *unlisted]
-    earlier, stale = done_before_replaced(store, job.id).items(), outdated(store, job)
+    earlier, stale = edited_files.done_before_replaced(store, job.id).items(), outdated(store, job)
     is_barred = bool(
         store.home.archive or (stale and left_out.lines_needing_dropped(store, job.id))
     )
-    changed = [earlier_readers(*file, is_said=bool(stale), archived=is_barred)
+    changed = [edited_files.earlier_readers(*file, is_said=bool(stale), archived=is_barred)
                for file in earlier]  # fmt: skip
     reads = [*read_from_outside(store, job), *partial_read(store, job)]
     return [*not_kept(store, job), *reads, *stale, *changed, *unlisted]
@@ -268,7 +264,7 @@ def add_outdated(
             explanation.commands.append(f"d0ctl why {quote(job.name)}")
             return
         explanation.facts.append(f"{subject} is {_out_of_date(found)}")
-    elif earlier := earlier_read_by(store, package.id):
+    elif earlier := edited_files.earlier_read_by(store, package.id):
         names = [f"`{name}`" for name in earlier[:MOST]]
         names += [count(len(earlier) - MOST, "more file")] if len(earlier) > MOST else []
         verb, them = ("has", "it") if len(earlier) == 1 else ("have", "them")
@@ -277,7 +273,9 @@ def add_outdated(
         return
     retried = left_out.retry_parameters_of(store.select([package.id])) if found.by_recipe else None
     accept = f"d0ctl update {quote(package.path)} --accept"
-    commands = [_again(package.path), *[accept] * bool(found.acceptable or not found.packages)]
+    other = edited_files.lacks_added_line(store, package.id)
+    is_alike = (found.acceptable or not found.packages) and not other
+    commands = [_again(package.path), *[accept] * bool(is_alike)]
     if retried is not None:
         explanation.facts.append(
             f"it was retried with {_sets(retried)}: --again runs it without, as its job says"

@@ -1,0 +1,57 @@
+"""Results that can't be accepted, as other jobs have got lines that they would read now."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.cli.suggestions import suggested
+from tests.support.site import Site
+
+MAKER = """\
+job: a
+stages:
+  - {name: gen, lines: [{for: {n: [1, 2]}, run: "true", outputs: "g{n}"}]}
+"""
+READERS = """\
+job: b
+stages:
+  - {lines: [{run: "cat {inputs} > all", inputs: {from: a/gen}, outputs: all}]}
+  - {lines: [{run: "cat {inputs} > one", inputs: "a:g1", outputs: one}]}
+"""
+
+
+def finish(site: Site, package: str, contents: str) -> None:
+    """Let a package succeed with these contents of its output."""
+    name = (
+        f"g{package.split('/')[2]}" if package[0] == "a" else {"1": "all", "2": "one"}[package[2]]
+    )
+    site.launch(package)
+    site.end(package, outputs=[{"name": name, "path": f"/c/{name}", "size": 10,
+                                "checksum": f"sha256:{contents}"}])  # fmt: skip
+
+
+@pytest.mark.parametrize("is_added", [False, True])
+def test_results_are_to_be_accepted_only_if_the_same_files_would_be_read(
+    site: Site, d0ctl: Type, tmp_path: Path, is_added: bool
+) -> None:
+    (file := tmp_path / "a.yaml").write_text(MAKER)
+    (tmp_path / "b.yaml").write_text(READERS)
+    assert d0ctl("submit", str(file)).exit_code == 0
+    assert d0ctl("submit", str(tmp_path / "b.yaml")).exit_code == 0
+    for package in ("a/1/1/1", "a/1/2/1", "b/1/1/1", "b/2/1/1"):
+        finish(site, package, "1")
+    if is_added:
+        file.write_text(MAKER.replace("[1, 2]", "[1, 2, 3]"))
+        d0ctl("update", "a")
+        finish(site, "a/1/3/1", "1")
+    d0ctl("set-status", "a/1/2/1", "unscheduled", "--yes")
+    finish(site, "a/1/2/1", "2")
+
+    update = "d0ctl update b/1/1/1"
+    for asked in (("status", "b"), ("why", "b"), ("why", "b/1/1/1")):
+        commands = suggested(d0ctl, *asked)
+        assert f"{update} --again" in commands
+        assert (f"{update} --accept" in commands) != is_added
+    for way in ["--again", *["--accept"] * (not is_added)]:
+        assert d0ctl("update", "b/1/1/1", way, "--dry-run").exit_code == 0
