@@ -1,13 +1,15 @@
 """Actions: each verb that changes something, as a plan to look at and as one transaction."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from d0ctl.actions import conflict
 from d0ctl.actions.action import Action, AnyRequest, Author, Conflict, Plan, Request, TargetType
 from d0ctl.actions.option import logged
 from d0ctl.actions.table import ACTIONS
-from d0ctl.select import Selector
+from d0ctl.errors import D0Error
+from d0ctl.select import Selector, union
 from d0ctl.store import lifecycle, stage_order
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
@@ -16,7 +18,7 @@ from d0ctl.store.views.selection import located
 from d0ctl.units import clean
 
 __all__ = ["ACTIONS", "Action", "Plan", "Request", "apply", "describe", "preview", "report",
-           "request"]  # fmt: skip
+           "request", "together"]  # fmt: skip
 
 
 def request(name: str, target: TargetType, /, **options: Any) -> AnyRequest[TargetType, Any]:
@@ -29,6 +31,28 @@ def preview(store: Store, request: AnyRequest[Any, Any], *, now: float) -> Plan:
     request = request.action.prepare(store, request, now)
     with store.reading():
         return _plan(store, request, now)
+
+
+_Requests: TypeAlias = Sequence[AnyRequest[Any, Any]]
+
+
+def together(store: Store, requests: _Requests, *, now: float) -> tuple[_Requests, list[D0Error]]:
+    """Return the requests of `--keep-going`, and the errors of those that are left out.
+
+    Of an action in transactions of its own one is made, for all jobs that are not refused: they get
+    one archive.
+    """
+    if not requests or not requests[0].action.in_pieces:
+        return requests, []
+    targets, errors = [], []
+    for request in requests:
+        try:
+            preview(store, request, now=now)
+        except D0Error as error:
+            errors.append(error)
+        else:
+            targets.append(request.target)
+    return ([replace(requests[0], target=union(targets))] if targets else []), errors
 
 
 def apply(

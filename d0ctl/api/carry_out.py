@@ -3,7 +3,7 @@
 import getpass
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from d0ctl.actions.action import AnyRequest, Target
@@ -71,7 +71,7 @@ def carry_out(
 
 def carry_out_each(
     home: Home,
-    requests: Iterable[AnyRequest[Any, Any]],
+    requests: Sequence[AnyRequest[Any, Any]],
     reason: str | None,
     dry_run: bool,
     keep_going: bool,
@@ -79,6 +79,12 @@ def carry_out_each(
     """Carry actions out one after another; with `keep_going` also after one that is refused."""
     done: list[Done] = []
     failures: list[str] = []
+    if keep_going and requests and requests[0].action.in_pieces:
+        from d0ctl import actions
+
+        with opening.reader(home) as store:
+            requests, errors = actions.together(store, requests, now=time.time())
+        failures += map(str, errors)
     for request in requests:
         try:
             done.append(carry_out(home, request, reason, dry_run))

@@ -205,17 +205,21 @@ def parameter(name: str, annotation: Any, default: Any = Parameter.empty) -> Par
 def carry_out(request: AnyRequest[Any, Any]) -> None:
     """Show the plan or apply it; a person on a terminal is asked first if the action says so.
 
-    With --keep-going, the same for each job and selector; exits with the code of the first failure.
+    With --keep-going, the same for each job and selector, but one archive for all; exits with the
+    code of the first failure.
     """
     if not changing.keeps_going():
         _carry_out(request)
         return
     with opened(request) as store:
-        targets = one_by_one(store, request.target)
-    code = ExitCode.DONE
-    for target in targets:
+        wanted = [replace(request, target=part) for part in one_by_one(store, request.target)]
+        requests, errors = actions.together(store, wanted, now=time.time())
+    code = errors[0].exit_code if errors else ExitCode.DONE
+    for error in errors:
+        report(error)
+    for part in requests:
         try:
-            _carry_out(replace(request, target=target))
+            _carry_out(part)
         except D0Error as error:
             report(error)
             code = code or error.exit_code

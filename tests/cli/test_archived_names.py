@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.api.selection import jobs
 from d0ctl.config import Home
 from tests.cli.conftest import Type
 from tests.support import rows
@@ -88,3 +89,30 @@ def test_a_home_without_jobs_has_nothing_to_archive(site: Site, d0ctl: Type) -> 
         reply = d0ctl("archive", "*", "--ended", "1d", option)
         assert (reply.exit_code, reply.stdout.partition(":")[0]) == (0, "nothing to archive")
     assert d0ctl("archive", "prod", "--ended", "1d", "--yes").exit_code == 3
+
+
+def test_jobs_that_are_not_refused_get_one_archive(site: Site, home: Home, d0ctl: Type) -> None:
+    for name in ("m1", "m2", "m3"):
+        site.submit(production(name))
+    d0ctl("kill", "m1", "m3", "--yes")
+    words = ("archive", "m1", "m2", "m3", "nosuch", "--as", "old", "--keep-going")
+
+    planned, reply = d0ctl(*words, "--dry-run"), d0ctl(*words, "--yes")
+
+    assert planned.exit_code == reply.exit_code == 4
+    assert "would move jobs `m1`, `m3` to archive `old`" in planned.stdout
+    assert "moved jobs `m1`, `m3` to archive `old`" in reply.stdout
+    for said in (planned.stderr, reply.stderr):
+        assert "job `m2` has not ended" in said and "there is no job `nosuch`" in said
+    assert [path.name for path in home.archives.glob("*.db")] == ["old.db"]
+
+
+def test_python_archives_jobs_together(site: Site, home: Home, d0ctl: Type) -> None:
+    for name in ("m1", "m2", "m3"):
+        site.submit(production(name))
+    d0ctl("kill", "m1", "m3", "--yes")
+
+    done = jobs("*", home=home.root).archive(name="old", keep_going=True)
+
+    assert "job `m2` has not ended" in done.failures[0] and len(done.failures) == 1
+    assert [path.name for path in home.archives.glob("*.db")] == ["old.db"]
