@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from d0ctl.actions import wording
 from d0ctl.actions.action import Action, Author
-from d0ctl.actions.file_choice import SHOWN, FilePlan, FileRequest, choose
+from d0ctl.actions.file_choice import SHOWN, FileChoice, FilePlan, FileRequest, choose
 from d0ctl.actions.option import Options
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
@@ -29,7 +29,11 @@ def plan(store: Store, request: FileRequest[Options], now: float) -> PurgePlan:
     needed = selected_files.keep_removable(selected)
     weight = selected_files.weight(selected)
     if not weight.files:
-        why = f"{needed} needed by packages that have not ended" if needed else "no copy is kept"
+        why = (
+            f"{needed} needed by packages that have not ended"
+            if needed
+            else _without_copies(store, request.target)
+        )
         is_single = not any(sign in str(request.target) for sign in "*?[")
         hint = (f"d0ctl why {shlex.quote(str(request.target))}" if needed and is_single
                 else f"d0ctl file list {shlex.quote(str(request.target))}")  # fmt: skip
@@ -42,6 +46,17 @@ def plan(store: Store, request: FileRequest[Options], now: float) -> PurgePlan:
         largest=selected_files.largest(selected, SHOWN),
         needed=needed,
     )
+
+
+def _without_copies(store: Store, target: FileChoice) -> str:
+    """Say that no cache has a copy of files, and where else they exist."""
+    results, stored = selected_files.lasting(choose(store, target)[0])
+    where = [
+        f"{count(number, 'file')} {word}"
+        for number, word in ((results, "in results/"), (stored, "in stores"))
+        if number
+    ]
+    return f"{' and '.join(where)}, which purge does not remove" if where else "no copy is kept"
 
 
 def purge(store: Store, plan: PurgePlan, by: Author) -> PurgePlan:

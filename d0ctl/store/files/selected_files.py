@@ -107,6 +107,13 @@ def keep_removable(selected: FileSelection) -> int:
     return selected.change("spare_needed_files")
 
 
+def lasting(selected: FileSelection) -> tuple[int, int]:
+    """Count the selected files that exist in results/, and the others that are stored elsewhere."""
+    row = selected.row("lasting_selected_files")
+    assert row is not None
+    return int(row["results"]), int(row["stored"])
+
+
 def largest(selected: FileSelection, limit: int) -> tuple[tuple[str, int | None], ...]:
     """Return the largest of the selected files, with their sizes."""
     rows = selected.rows("largest_selected_files", limit=limit)

@@ -55,6 +55,13 @@ select count(*) as files, total(file.package_id is null) as outside,
        total(iif(file.present, coalesce(file.size, 0), 0)) as bytes
   from selected_file join file on file.id = selected_file.file_id;
 
+-- name: lasting_selected_files
+-- Number of the selected files that exist in results/, and of the others that are stored elsewhere.
+select total(file.result = 1) as results, total(file.result = 0) as stored
+  from selected_file
+  join file on file.id = selected_file.file_id and file.present = 1 and file.package_id is not null
+ where file.result = 1 or file.stored is not null;
+
 -- name: files_page
 -- A page of the selected files with their makers, dispositions and copies.
 select file.id, job.name as job, file.name, file.present, file.dropped, file.partial, file.size,
