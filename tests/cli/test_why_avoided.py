@@ -62,3 +62,14 @@ def test_it_is_taken_where_it_failed_if_no_other_node_is_suitable(
 
     assert "starts on `localhost` when its turn comes" in screen
     assert "is avoided" not in screen
+
+
+def test_the_named_commands_end_the_pause_of_a_node(failed: Site, d0ctl: Type) -> None:
+    answer = d0ctl("why", "hole").stdout
+    assert "it takes no package of `prod/1` until " in answer
+    assert answer.count("d0ctl node drain hole && d0ctl node resume hole") == 1
+
+    for verb in ("drain", "resume"):
+        assert d0ctl("node", verb, "hole").exit_code == 0
+
+    assert "it takes no package of" not in d0ctl("why", "hole").stdout

@@ -8,6 +8,7 @@ from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, registry
 from d0ctl.units import moment
 from tests.show.asking import why
+from tests.support.acting import act
 from tests.support.jobs import binary, job, package
 from tests.support.site import Site
 
@@ -56,6 +57,13 @@ def test_a_node_is_named_with_the_stage_that_fails_there_and_succeeds_elsewhere(
     assert fact.endswith("; on other nodes 3 of 3 succeeded")
     assert any("since the last retry in the job" in fact for fact in explanation.facts)
     assert "d0ctl report failures --node farm03" in explanation.commands
+    command = "d0ctl node drain farm03 && d0ctl node resume farm03"
+    assert command in explanation.commands
+    for verb in ("node drain", "node resume"):
+        act(site.store, verb, "farm03", actor="emmy", note=None, now=time.time())
+    after = node(site.store, "farm03", time.time())
+    assert not [fact for fact in after.facts if "failed here" in fact]
+    assert command not in after.commands
     assert not [fact for fact in node(site.store, "localhost", time.time()).facts
                 if "failed here" in fact]  # fmt: skip
 

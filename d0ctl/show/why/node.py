@@ -108,7 +108,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
     if has_short_disk:
         _add_short_disk(store, row, explanation, is_used=bool(room.used))
     if row.state == "up" and not row.drained:
-        node_pauses.add_pauses(store, row.id, explanation, now)
+        node_pauses.add_pauses(store, row, explanation, now)
     _failures(store, row, explanation, now)
     _blocked(store, row.cluster_id, explanation, is_away=row.state != "up")
     for overflowing in overflows(store, now, row.cluster_id):
@@ -208,10 +208,12 @@ def _failures(store: Store, row: Node, explanation: Explanation, now: float) -> 
         )
     if worse:
         explanation.facts.append(
-            "nodes are compared by the attempts since the last retry in the job or resume of the "
-            "node, also by failures that do not count as tries; those on removed nodes are left out"
+            "nodes are compared by the attempts since the last retry in the job, or since the node "
+            "was last drained and resumed, also by failures that do not count as tries; those on "
+            "removed nodes are left out"
         )
         explanation.commands.append(f"d0ctl report failures --node {row.name}")
+        node_pauses.add_new_start(row, explanation)
 
 
 def _wrong_clock(row: Node) -> str:

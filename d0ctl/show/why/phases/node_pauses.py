@@ -124,14 +124,26 @@ def trial(bad: BadNode, now: float) -> str:
     return f"one package tries it at {moment(bad.next_try, now)}{again}"
 
 
-def add_pauses(store: Store, node: int, explanation: Explanation, now: float) -> None:
+def add_pauses(store: Store, row: Node, explanation: Explanation, now: float) -> None:
     """Add the stages of which the node takes no package for a while, after failures there."""
-    for pause in node_record.pauses_of_node(store, node, now, MOST):
+    for pause in node_record.pauses_of_node(store, row.id, now, MOST):
         failed = count(pause.failed, "attempt failed", "attempts failed")
         until = moment(pause.until, now)
         explanation.facts.append(
             f"it takes no package of `{pause.path}` until {until}: {failed} there in a row"
         )
+        add_new_start(row, explanation)
+
+
+def add_new_start(row: Node, explanation: Explanation) -> None:
+    """Add what to type so that earlier failures on a node count no more, once it is mended."""
+    command = f"d0ctl node drain {row.name} && d0ctl node resume {row.name}"
+    if not row.drained and command not in explanation.commands:
+        explanation.facts.append(
+            "once their cause is mended, drain and resume the node: then these failures are "
+            "forgotten"
+        )
+        explanation.commands.append(command)
 
 
 def add_drainings(store: Store, name: str, explanation: Explanation, now: float) -> None:
