@@ -126,12 +126,14 @@ def trial(bad: BadNode, now: float) -> str:
 
 def add_pauses(store: Store, row: Node, explanation: Explanation, now: float) -> None:
     """Add the stages of which the node takes no package for a while, after failures there."""
-    for pause in node_record.pauses_of_node(store, row.id, now, MOST):
+    pauses = node_record.pauses_of_node(store, row.id, now, MOST)
+    for pause in pauses:
         failed = count(pause.failed, "attempt failed", "attempts failed")
         until = moment(pause.until, now)
         explanation.facts.append(
             f"it takes no package of `{pause.path}` until {until}: {failed} there in a row"
         )
+    if pauses:
         add_new_start(row, explanation)
 
 
