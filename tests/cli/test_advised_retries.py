@@ -22,6 +22,7 @@ def test_a_larger_memory_size_is_suggested_after_out_of_memory(site: Site, d0ctl
 
     assert "d0ctl retry prod/1/1/1 --memory 700MB" in answer
     assert "its peak was 403 MB of memory" in d0ctl("why", "prod/1/1/1").stdout
+    assert "peak 403 MB" in d0ctl("status", "prod/1/1/1").stdout
 
 
 def test_when_no_node_has_more_memory_no_retry_is_suggested(site: Site, d0ctl: Type) -> None:

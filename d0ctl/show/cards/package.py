@@ -210,7 +210,7 @@ def _attempt(attempt: AttemptView, now: float, until: float) -> list[Cell]:
         attempt.outcome or "", "plain"
     )
     used = [f"{duration(attempt.cpu)} of cpu"] if attempt.cpu is not None else []
-    used += [size(attempt.rss)] if attempt.rss else []
+    used += [f"peak {size(attempt.rss)}"] if attempt.rss else []
     why = cause(attempt.reason, attempt.message) if attempt.reason or attempt.message else ""
     return [
         (str(attempt.number), "strong"),
