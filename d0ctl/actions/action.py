@@ -273,6 +273,8 @@ class Action(Generic[OptionsType, PlanType]):
     """Its title in the dashboard."""
     ways: tuple[Way, ...] = ()
     """The ways that the dashboard offers, the first one by default."""
+    part_ways: tuple[Way, ...] | None = None
+    """Those for a part of a job; None for the same ones, or if only whole jobs are taken."""
 
     def request(
         self, target: TargetType, options: OptionsType | None = None, **supplied: Any
@@ -293,8 +295,5 @@ class Action(Generic[OptionsType, PlanType]):
         """Return whether this action conflicts with another one that was planned before it for
         whole jobs.
         """
-        return (
-            self.name == other.name
-            or other.name in self.conflicts
-            or self.name in other.conflicts
-        )  # fmt: skip
+        return (self.name == other.name or other.name in self.conflicts
+                or self.name in other.conflicts)  # fmt: skip

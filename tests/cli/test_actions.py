@@ -46,6 +46,7 @@ def test_each_way_of_an_action_sets_its_flags(name: str) -> None:
 
     assert all(way.flags <= flags for way in action.ways)
     assert len({way.flags for way in action.ways}) == len(action.ways)
+    assert set(action.part_ways or ()) <= set(action.ways)
 
 
 def test_the_default_way_of_an_action_sets_no_flag(d0ctl: Type) -> None:

@@ -88,7 +88,7 @@ def test_a_verb_that_is_refused_says_why_and_what_to_type(site: Site, dashboard:
     dashboard(script, start="prod/1/1/1")
 
 
-@pytest.mark.parametrize(("key", "verb"), [("X", "remove"), ("V", "archive"), ("W", "update")])
+@pytest.mark.parametrize(("key", "verb"), [("X", "remove"), ("V", "archive")])
 def test_an_action_on_whole_jobs_is_refused_on_other_rows(
     site: Site, dashboard: Open, key: str, verb: str
 ) -> None:

@@ -72,7 +72,7 @@ class PlannedAction(Struct, frozen=True):
     @property
     def next_way(self) -> Way | None:
         """The way after the present one; None if there is just one."""
-        ways, now = self.request.action.ways, self.request.way
+        ways, now = _ways(self.request), self.request.way
         return ways[(ways.index(now) + 1) % len(ways)] if now in ways else None
 
     def way_out(self, home: Home) -> Way | None:
@@ -209,8 +209,8 @@ def latest(home: Home) -> int | None:
 
 def level(verb: str) -> str:
     """Return the level of rows that an action is for; empty for any."""
-    found = ACTIONS[verb].level
-    return "" if found == "any" else found
+    action = ACTIONS[verb]
+    return "" if action.level == "any" or action.part_ways is not None else action.level
 
 
 def misfit(verb: str, marks: Marks, wanted: Selector) -> str:
@@ -254,5 +254,13 @@ QUESTIONS = {
 def first_way(verb: str, wanted: Target, **options: Any) -> PlannedAction:
     """Return an action in the first of its ways."""
     request = actions.request(verb, wanted, **options)
-    ways = request.action.ways
+    ways = _ways(request)
     return PlannedAction(request.in_way(ways[0]) if ways else request)
+
+
+def _ways(request: AnyRequest[Any, Any]) -> tuple[Way, ...]:
+    """Return the ways of an action on its target; a part of a job may have fewer."""
+    action, wanted = request.action, request.target
+    if action.part_ways is None or not isinstance(wanted, Selector) or wanted.names_jobs:
+        return action.ways
+    return action.part_ways

@@ -136,4 +136,5 @@ ACTION = replace(
     starts_packages=True,
     key="A",
     title="clone: submit it again",
+    part_ways=(),
 )

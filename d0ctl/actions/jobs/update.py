@@ -163,6 +163,12 @@ def _undo(plan: UpdatePlan) -> str | None:
     return " && ".join(back + release) or None
 
 
+OF_PARTS = (
+    Way("run outdated packages again", frozenset({"--again"})),
+    Way("accept outdated results", frozenset({"--accept"})),
+)
+"""The ways that are also for parts of a job."""
+
 ACTION = Action(
     name="update",
     help="Correct a submitted job.",
@@ -186,9 +192,9 @@ ACTION = Action(
     title="update: correct it by its job file",
     ways=(
         Way("leave what has run"),
-        Way("run outdated packages again", frozenset({"--again"})),
-        Way("accept outdated results", frozenset({"--accept"})),
+        *OF_PARTS,
         Way("go back to the job file before", frozenset({"--previous"})),
         Way("leave what has run, and hold it", frozenset({"--hold"})),
     ),
+    part_ways=OF_PARTS,
 )
