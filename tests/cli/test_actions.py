@@ -23,6 +23,7 @@ def test_the_help_of_every_action_has_an_example_that_is_accepted(site: Site, d0
             "throttle set": 0,
             "researcher set": 2,
             "token add": 0,
+            "archive": 0,
         }.get(name, 3)
         assert d0ctl(*words, "--dry-run").exit_code == code, name
         assert "Exit status: 0 done" in reply

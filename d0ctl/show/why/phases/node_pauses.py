@@ -138,12 +138,11 @@ def add_pauses(store: Store, row: Node, explanation: Explanation, now: float) ->
 
 
 def add_new_start(row: Node, explanation: Explanation) -> None:
-    """Add what to type so that earlier failures on a node count no more, once it is mended."""
+    """Add what to type so that earlier failures on a node, whose cause is gone, count no more."""
     command = f"d0ctl node drain {row.name} && d0ctl node resume {row.name}"
     if not row.drained and command not in explanation.commands:
         explanation.facts.append(
-            "once their cause is mended, drain and resume the node: then these failures are "
-            "forgotten"
+            "once their cause is gone, drain and resume the node: then these failures are forgotten"
         )
         explanation.commands.append(command)
 
