@@ -94,9 +94,9 @@ def standstill_reason(store: Store, standing: JobStanding, now: float) -> str | 
     return in_the_way(standing, [view.node for view in node_views(store, now=now)])
 
 
-def stands_still(name: str, why: str) -> str:
-    """Say that a job stands still, and why."""
-    return f"`{name}` stands still: {clean(why)}"
+def stands_still(name: str, why: str, *, for_now: bool = False) -> str:
+    """Say that a job stands still, and why, and that it may go on."""
+    return f"`{name}` stands still: {clean(why)}{', and this waits until it goes on' * for_now}"
 
 
 def so_far(name: str, counts: Counts) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.store.nodes import contact
+from d0ctl.model import Address
+from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.cli.test_standing import drive
 from tests.support.building import job, line, package, production
@@ -195,3 +196,24 @@ def test_wait_refuses_an_unknown_condition(site: Site, d0ctl: Type) -> None:
 
     assert result.exit_code == 2
     assert "--until takes `done`, `failed` or `any`, not `soon`" in result.stderr
+
+
+def test_a_wait_says_what_stops_a_job_that_may_go_on(site: Site) -> None:
+    drive(site)
+    site.up()
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far", machine_id="m2", base="/tmp/far")
+    site.submit(job(("a", [line(package("x", nodes=("far",)))])))
+    with site.store.writing():
+        far = registry.named(site.store, "far").id
+        contact.down(site.store, far, "no route to host", now=time.time())
+    process = waiting("prod")
+    assert process.stderr is not None
+
+    said = process.stderr.readline()
+
+    assert said == "`prod` stands still: d0ctl why prod, and this waits until it goes on\n"
+    site.up("far", machine_id="m2", base="/tmp/far")
+    site.launch("prod/1/1/1", "far")
+    site.end("prod/1/1/1")
+    assert process.communicate(timeout=PATIENCE_S) == ("`prod` is successful\n", "")

@@ -29,6 +29,15 @@ LOOK_AT_PACKAGES_S = 1.0
 LOOK_ANYWAY_S = 5.0
 """How long to wait at most: nodes may be given up without a change in the database."""
 
+STOPPED_S = 4.0
+"""For how long a job stands still before a wait says so: it may be between two turns."""
+
+SAID = -1.0
+"""In place of that time, once it was said."""
+
+STOPPED = ("held", "paused")
+"""States of which a wait says so at once."""
+
 
 def _failed(counts: Counts) -> bool:
     return by_status(counts)["failed"] > 0
@@ -87,6 +96,7 @@ def wait_for(texts: Sequence[str], timeout: str | None = None, until: str = "don
     with session.reader() as store:
         daemon, is_reported, seen, due = DaemonWatch(store), False, None, 0.0
         kept_back: set[str] = set()
+        stopped: dict[str, float] = {}
         while True:
             version = store.version()
             if version != seen or time.monotonic() >= due:
@@ -98,6 +108,7 @@ def wait_for(texts: Sequence[str], timeout: str | None = None, until: str = "don
                 if first := [part for part in parts if ENDS[until](part.counts)]:
                     return _first(_named(texts, parts), first)
                 kept_back = _say_kept_back(parts, kept_back)
+                stopped = _say_stopped(_named(texts, parts), stopped)
             if not daemon.check():
                 if not is_reported:
                     is_reported = True
@@ -119,6 +130,19 @@ def _say_kept_back(parts: Sequence[Awaited], known: Collection[str]) -> set[str]
         if name not in known:
             say(outcome.kept_back(job))
     return set(jobs)
+
+
+def _say_stopped(parts: Mapping[str, Awaited], known: Mapping[str, float]) -> dict[str, float]:
+    """Say what has not moved for some seconds, and may go on by itself; return since when."""
+    now, since = time.monotonic(), dict[str, float]()
+    for name, part in parts.items():
+        standing = part.found.standing
+        if standing.stands_still and not standing.is_settled and part.state not in STOPPED:
+            since[name] = known.get(name, now)
+            if 0.0 <= since[name] <= now - STOPPED_S:
+                say(outcome.stands_still(name, outcome.ask_why(name), for_now=True))
+                since[name] = SAID
+    return since
 
 
 def _named(texts: Sequence[str], parts: Sequence[Awaited]) -> dict[str, Awaited]:
