@@ -95,8 +95,8 @@ def standstill_reason(store: Store, standing: JobStanding, now: float) -> str | 
 
 
 def stands_still(name: str, why: str, *, for_now: bool = False) -> str:
-    """Say that a job stands still, and why, and that it may go on."""
-    return f"`{name}` stands still: {clean(why)}{', and this waits until it goes on' * for_now}"
+    """Say that a job stands still, and why; with `for_now` also that it is waited for."""
+    return f"`{name}` stands still{', and this waits until it goes on' * for_now}: {clean(why)}"
 
 
 def so_far(name: str, counts: Counts) -> str:

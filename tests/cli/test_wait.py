@@ -212,7 +212,7 @@ def test_a_wait_says_what_stops_a_job_that_may_go_on(site: Site) -> None:
 
     said = process.stderr.readline()
 
-    assert said == "`prod` stands still: d0ctl why prod, and this waits until it goes on\n"
+    assert said == "`prod` stands still, and this waits until it goes on: d0ctl why prod\n"
     site.up("far", machine_id="m2", base="/tmp/far")
     site.launch("prod/1/1/1", "far")
     site.end("prod/1/1/1")

@@ -15,7 +15,7 @@ def describe(canceled: Mapping[str, int], others: OtherReaders) -> Iterator[str]
         yield (f"packages of {_named(others.without)} read files that would be gone: they could "
                "not run again")  # fmt: skip
     if others.all:
-        yield (f"the job {_read(others)} could not be updated or cloned before that was changed")
+        yield f"the job {_read(others)} could not be updated or cloned before that was changed"
 
 
 def report(canceled: Mapping[str, int], others: OtherReaders) -> Iterator[str]:

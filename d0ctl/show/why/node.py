@@ -21,9 +21,6 @@ from d0ctl.store.nodes.standstill import node_views, production
 from d0ctl.store.views import browse, dependencies
 from d0ctl.units import clean, count, duration, moment, size
 
-ONLY_DOWN = "only nodes that are down have their inputs"
-"""Why packages can't run elsewhere."""
-
 FOUND_S = 7 * 86400.0
 """How long the findings of an inventory, and failures that others had not, are shown."""
 
@@ -61,14 +58,14 @@ def node(store: Store, name: str, now: float) -> Explanation:
             from d0ctl.show.why.phases.launched import until_given_up  # late: few nodes are down
 
             within = until_given_up(store, row.id, row.since or now, now)
+            assigned = "; assigned ones have gone elsewhere" if is_driven else ""
             explanation.facts.append(
                 "its launched packages are unreachable, also those that were only starting: if it "
-                f"does not answer {within}, they may run elsewhere"
-                + "; assigned ones have gone elsewhere"
-                * is_driven
+                f"does not answer {within}, they may run elsewhere{assigned}"
             )
             if bound := sum(row["node"] == name for row in dependencies.unreachable_bound(store)):
-                explanation.facts.append(f"{count(bound, 'package')} of these can't: {ONLY_DOWN}")
+                explanation.facts.append(f"{count(bound, 'package')} of these can't: only nodes "
+                                         "that are down have their inputs")  # fmt: skip
         if (row.last_error or "").startswith(NEWER_HOME):
             explanation.facts.append(
                 "a daemon here would delete what is newer there: go on in that home, or, to go on "

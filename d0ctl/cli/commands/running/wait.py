@@ -1,5 +1,6 @@
 """`d0ctl wait`: wait until nothing in the selection can move without a person."""
 
+import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated
@@ -32,8 +33,8 @@ LOOK_ANYWAY_S = 5.0
 STOPPED_S = 4.0
 """For how long a job stands still before a wait says so: it may be between two turns."""
 
-SAID = -1.0
-"""In place of that time, once it was said."""
+SAID = math.inf
+"""Since when it stands still once that was said: it is said once."""
 
 STOPPED = ("held", "paused")
 """States of which a wait says so at once."""
@@ -139,7 +140,7 @@ def _say_stopped(parts: Mapping[str, Awaited], known: Mapping[str, float]) -> di
         standing = part.found.standing
         if standing.stands_still and not standing.is_settled and part.state not in STOPPED:
             since[name] = known.get(name, now)
-            if 0.0 <= since[name] <= now - STOPPED_S:
+            if since[name] <= now - STOPPED_S:
                 say(outcome.stands_still(name, outcome.ask_why(name), for_now=True))
                 since[name] = SAID
     return since

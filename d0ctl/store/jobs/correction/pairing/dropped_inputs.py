@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence, Set
 
-from d0ctl.jobfile.language.file_names import foreign
-from d0ctl.jobfile.spec import InputSpec, JobSpec, PackageSpec
+from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store.jobs.correction.pairing.new_lines import NewLine, NewStage
+from d0ctl.store.views.job_files.forecast import needed
 
 BEGUN = frozenset({Status.LAUNCHED, Status.SUCCESSFUL})
 
@@ -30,7 +30,7 @@ def mark(stages: Sequence[NewStage], spec: JobSpec, elsewhere: Set[str]) -> None
                 if line.is_lost(number):
                     break
                 lacked = gone | elsewhere if line.is_back else gone
-                if _may_start(line, number) and _needs(package, lacked):
+                if _may_start(line, number) and needed(package, lacked) is not None:
                     line.lost, is_more = number, True
                     gone.update(name for each in line.definitions[number:] for name in each.makes)
     for line, _ in pairs:
@@ -54,18 +54,3 @@ def _may_start(line: NewLine, number: int) -> bool:
         return True
     is_out = package.phase == Phase.DROPPED and not line.is_back
     return not is_out and STATUS_OF[package.phase] not in BEGUN
-
-
-def _needs(package: PackageSpec, gone: Set[str]) -> bool:
-    """Return whether it requires one of these files, or reads no others of packages."""
-    read = [entry for binary in package.binaries for entry in binary.inputs if _is_made(entry)]
-    if package.wrapper is not None and _is_made(package.wrapper):
-        read.append(package.wrapper)
-    if any(entry.required and entry.file in gone for entry in read):
-        return True
-    optional = [entry.file for entry in read if not entry.required]
-    return bool(optional) and gone >= set(optional)
-
-
-def _is_made(entry: InputSpec) -> bool:
-    return entry.made or bool(foreign(entry.file))
