@@ -122,9 +122,11 @@ def draw_part(
 def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
     selected = selection.choose(store, wanted, now=now, lenient=True)
     number, rows = selected.count(), selection.packages(selected, MOST_LISTED)
-    blocked = {
-        job.name: _no_input(store, job.id) for job in browse.jobs(store, wanted.job) if job.blocked
-    }
+    blocked: dict[str, str] = {}
+    if blocked_jobs := [job for job in browse.jobs(store, wanted.job) if job.blocked]:
+        from d0ctl.show.why.phases import leftovers  # late: few jobs are blocked
+
+        blocked = {job.name: leftovers.no_input(store, job.id) for job in blocked_jobs}
     lists.packages(page, rows, now, indent=0,
                    no_input=lambda row: blocked.get(row.path.partition("/")[0], ""),
                    late=eta.straggler_ids(store, None, now=now))  # fmt: skip
@@ -132,12 +134,6 @@ def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
         page.say("no packages match")
     if number > len(rows):
         page.add((f"and {count(number - len(rows))} more: --json prints all", "faint"))
-
-
-def _no_input(store: Store, job: int) -> str:
-    from d0ctl.show.why.phases import leftovers  # late: few jobs are blocked
-
-    return leftovers.no_input(store, job)
 
 
 def _next(page: Sheet, *commands: str) -> None:

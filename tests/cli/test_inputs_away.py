@@ -144,3 +144,33 @@ def test_the_check_of_a_job_names_the_node_that_all_its_ready_packages_wait_for(
     said = d0ctl("status", "prod", "-q").stdout
 
     assert said.endswith("; some of its packages or inputs are on `far`, which is down\n")
+
+
+def test_no_edit_leads_packages_to_nodes_that_their_inputs_can_not_reach(
+    site: Site, d0ctl: Type
+) -> None:
+    d0ctl("edit", "prod/1/1/2", "--on", "far")
+
+    alone, of_job = d0ctl("why", "prod/1/1/2").stdout, d0ctl("why", "prod").stdout
+
+    for answer in (alone, of_job):
+        assert answer.count(CAN_NOT) == 1
+        assert "node `localhost` is ruled out: not in its node list\n" in answer
+        assert "d0ctl node check far\n" in answer
+        assert "could take it" not in answer and "d0ctl edit" not in answer
+    assert of_job.startswith("job `prod` stands still: ")
+    assert d0ctl("status", "-q").stdout.startswith("stands still: `prod`")
+
+
+def test_why_of_a_job_advises_an_edit_that_lets_one_of_its_packages_run(
+    site: Site, d0ctl: Type
+) -> None:
+    site.up("far", machine_id="m2", base="/tmp/far")
+    lines = [line(package("u"), package("v", needs=["u"])), line(package("w"))]
+    site.submit(job(("a", lines), name="b"))
+    site.launch("b/1/1/1", "far")
+    site.end("b/1/1/1")
+    down(site, "far")
+    d0ctl("edit", "b:ready", "--on", "far")
+
+    assert "  $ d0ctl edit b/1/2/1 --on localhost\n" in d0ctl("why", "b").stdout

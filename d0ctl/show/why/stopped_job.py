@@ -163,6 +163,8 @@ def _add_unfit(job: JobStanding, part: GroupPart, explanation: Explanation) -> N
     if (first := _unfit(part)) is None:
         return
     leave_known_nodes(first, explanation.facts)
+    if away := first.details.get("nodes_down"):
+        explanation.details["nodes_down"] = away
     if len(job.work.requirements) > 1:
         explanation.facts += [f"of `{first.path}`: {fact}" for fact in first.facts]
         explanation.commands += first.commands
@@ -176,12 +178,18 @@ def _add_unfit(job: JobStanding, part: GroupPart, explanation: Explanation) -> N
 
 
 def _unfit(part: GroupPart) -> Explanation | None:
-    """Explain the first of its oldest ready packages that no node can take; None if all fit."""
+    """Explain one of its oldest ready packages that no node can take; None if all fit.
+
+    It is the first that an edit would let run, if there is such a package.
+    """
+    unfit: Explanation | None = None
     for row in part.sample([Phase.READY], MOST):
         first = part.explain(row.path)
         if all(node["against"] for node in first.details.get("nodes", ())):
-            return first
-    return None
+            if first.edit:
+                return first
+            unfit = unfit or first
+    return unfit
 
 
 def leave_known_nodes(first: Explanation, known: Sequence[str]) -> None:

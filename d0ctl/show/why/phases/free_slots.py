@@ -48,7 +48,7 @@ def why_not_taken(subject: Subject) -> str:
     out |= avoided
     is_driven = drives(subject.store, subject.job.id)
     away = 0
-    if is_driven and fits and any(row.state == "down" for row in rows):
+    if is_driven and any(row.state == "down" for row in rows):
         from d0ctl.show.why.causes import inputs_away  # late: mostly, all nodes are up
 
         away = inputs_away.add(subject)
@@ -76,7 +76,8 @@ def why_not_taken(subject: Subject) -> str:
     if not fits:
         _suggest_nodes(subject, rows, requirement)
         _full_too(subject, rows, requirement)
-        _close_matches(subject, rows, requirement)
+        if not away:
+            _close_matches(subject, rows, requirement)
         explanation.commands.append("d0ctl node list")
         return "no node can take it"
     if away:
