@@ -7,7 +7,7 @@ import pytest
 from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
 
@@ -35,6 +35,23 @@ def test_the_history_has_the_undo_of_what_stops_packages_until_it_was_typed(
                       "d0ctl resume prod", "d0ctl node resume localhost"]  # fmt: skip
     assert of_job == before[1:3]
     assert undoes(d0ctl) == before[1:2]
+
+
+def test_killed_packages_that_had_run_out_of_time_are_retried_by_the_undo_and_the_advice(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package("x", wall_time=2.0))])))
+    site.fail("prod/1/1/1", reason="wall-time")
+    d0ctl("kill-line", "prod/1/1")
+    (undo,) = undoes(d0ctl)
+
+    advice = d0ctl("why", "prod").stdout
+    results = [
+        d0ctl(*command, "--dry-run") for command in (undo.split()[1:], ("retry", "prod:canceled"))
+    ]
+
+    assert "  $ d0ctl retry 'prod:canceled'\n" in advice
+    assert [(result.exit_code, result.stderr) for result in results] == [(0, "")] * 2
 
 
 def test_the_history_has_the_undo_only_of_the_last_change_of_a_value(

@@ -200,13 +200,14 @@ delete from selected_package
 
 -- name: hopeless_reasons
 -- Chosen packages that ended at a limit which is not above what they took, and that would run the
--- same again, and read the same files; those with other contents now are `edited`.
+-- same again, and read the same files; those with other contents now are `edited`. Not those that
+-- cool off, as the policy has seen to them, or that a person canceled, as a retry undoes that.
 select package.id, attempt.reason
   from selected_package
   join package on package.id = selected_package.package_id
   join requirement on requirement.id = package.requirement_id
   join attempt on attempt.package_id = package.id and attempt.number = package.attempts
- where package.phase <> 'cooloff'       -- there the policy has seen to it
+ where package.phase not in ('cooloff', 'canceled')
    and coalesce(package.redefined, 0) < attempt.ended
    and ((attempt.reason = 'out-of-memory' and :memory is null
          and requirement.memory <= coalesce(attempt.rss, requirement.memory))
