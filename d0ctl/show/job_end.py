@@ -9,7 +9,7 @@ from d0ctl.model import Counts, Group, by_status, job_status
 from d0ctl.show.drawing.archived import in_archive
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import MOST_READ, shortfalls
-from d0ctl.show.why.phases.successful import outdated, partial_read, read_from_outside
+from d0ctl.show.why.phases.successful import behind, outdated, partial_read, read_from_outside
 from d0ctl.show.why.phases.waiting import prerequisites_of
 from d0ctl.store import Store, stage_order
 from d0ctl.store.files.edited_files import done_with_earlier, earlier_readers
@@ -108,6 +108,7 @@ def remarks_on(store: Store, job: JobSummary) -> list[str]:
         *shortfalls(job.name, short_packages(store, job.id, MOST_READ)),
         *read_from_outside(store, job),
         *partial_read(store, job),
+        *behind(store, job),
         *stale,
         *(earlier_readers(*file, is_said=bool(stale), archived=bool(archive))
           for file in found.items()),

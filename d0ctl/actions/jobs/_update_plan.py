@@ -1,7 +1,7 @@
 """The plan of an update, and what it says of the packages of the job."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from operator import attrgetter
@@ -17,6 +17,7 @@ from d0ctl.store.jobs.correction import acceptance
 from d0ctl.store.jobs.correction.changed_requests import RequestChange
 from d0ctl.store.jobs.correction.comparison import Place
 from d0ctl.store.jobs.correction.planning import Outline, Reading
+from d0ctl.store.jobs.correction.texts import Follower
 from d0ctl.store.jobs.results import ResultChange
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
@@ -75,6 +76,8 @@ class UpdatePlan(Plan):
     """Whether the job file names another job, unlike the job file before."""
     results: ResultChange
     """The files that become results, and those in results/ that are declared no more."""
+    followers: Sequence[Follower]
+    """The jobs that take all files of a stage that gets or loses lines."""
 
 
 def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
@@ -174,6 +177,12 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.readers
     moved -= found.returned.keys()
     yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
+    if plan.followers:
+        first, rest = plan.followers[0].name, plan.followers[1:]
+        others = f", and {count(len(rest), 'other job')}" if rest else ""
+        take = f"{'take' if rest else 'takes'} all files of a stage whose lines change"
+        update = undo.command("update", [first])
+        yield f"`{first}`{others} {take}; to have `{first}` follow: {update}"
     for line in fitting.lines(plan.misfits):
         yield f"no node can take it yet: {line}"
     yield from wording.warnings(plan.request.options.spec.warnings)

@@ -16,7 +16,13 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs import results
 from d0ctl.store.jobs.correction import correct, corrected_spec, planning
 from d0ctl.store.jobs.correction.changed_requests import changed_requests
-from d0ctl.store.jobs.correction.texts import has_text, is_taken_back, keep_text, parameter_texts
+from d0ctl.store.jobs.correction.texts import (
+    followers,
+    has_text,
+    is_taken_back,
+    keep_text,
+    parameter_texts,
+)
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
 from d0ctl.store.tasks.content_follower import has_task
@@ -86,7 +92,8 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         packages=packages, misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
         is_empty=not (packages or settings or comparison.outdated or comparison.edited
                       or changed.files)
-        and not left_out.outdated_packages(store, job.id).packages and _is_same(store, job, spec),
+        and not left_out.outdated_packages(store, job.id).packages and _is_same(store, job, spec)
+        and not left_out.ahead_of(store, job.id),
         has_text=has_text(store, job.id, spec),
         requests=changed_requests(store, spec, outline), is_blocked=job.blocked,
         retried=left_out.retry_parameters_of(
@@ -94,6 +101,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         ),
         is_taken_back=not (options.previous or options.file) and is_taken_back(store, job.id),
         results=changed, names_other=_names_other(store, job, spec),
+        followers=followers(store, job.id, job.name, comparison.other_lines),
     )  # fmt: skip
 
 
@@ -128,7 +136,7 @@ def update(store: Store, plan: UpdatePlan, by: Author) -> None:
     """Change the rows of the job."""
     spec = plan.request.options.spec
     keep_text(store, plan.job, spec, is_back=plan.request.options.previous)
-    correct.correct(store, plan.job, spec, plan.outline, actor=by.actor,
+    correct.correct(store, plan.job, spec, plan.outline, plan.followers, actor=by.actor,
                     note=by.note_or("updated"), now=by.now)  # fmt: skip
     if plan.request.options.hold:
         lifecycle.hold_job(store, plan.job, actor=by.actor, note=by.note, now=by.now)

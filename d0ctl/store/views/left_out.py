@@ -223,10 +223,15 @@ def _parameters(rows: Sequence[Row]) -> RetryParameters | None:
     return found[0] if len(found) == 1 else None
 
 
+def ahead_of(store: Store, job: int) -> list[str]:
+    """Return the jobs that have got or lost lines since a job took all files of a stage of them."""
+    return [row["name"] for row in store.rows("ahead_of", job=job)]
+
+
 def needs_remarks(store: Store, job: int) -> bool:
     """Return whether packages of a job are out of date, or lack files that were not kept.
 
-    Also whether its job file no longer has some of them.
+    Also whether its job file no longer has some of them, or a job that it reads has other lines.
     """
     return bool(
         outdated_packages(store, job).packages
@@ -235,6 +240,7 @@ def needs_remarks(store: Store, job: int) -> bool:
         or read_from_outside(store, job)
         or partial_read(store, job)
         or unlisted_lines(store, job)
+        or ahead_of(store, job)
     )
 
 

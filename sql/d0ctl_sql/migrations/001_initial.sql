@@ -284,6 +284,9 @@ create table job_text (
 create table need (
     job_id   integer not null references job on delete cascade,
     maker_id integer not null,
+    behind   integer not null default 0 check (behind in (0, 1)),
+                                           -- 1: it takes all files of a stage, and an update of
+                                           -- the maker has added or removed lines of that since
     primary key (job_id, maker_id)
 ) strict, without rowid;
 

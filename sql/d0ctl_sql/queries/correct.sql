@@ -191,6 +191,36 @@ delete from need
                      join file on file.id = input.file_id and file.job_id = need.maker_id
                     where package.job_id = :job);
 
+-- name: readers_of_stages
+-- Other jobs that read files of these stages of a job.
+select need.job_id as id, job.name
+  from need join job on job.id = need.job_id
+ where need.maker_id = :job
+   and exists (select 1
+                 from stage
+                 join line on line.stage_id = stage.id
+                 join package on package.line_id = line.id
+                 join file on file.package_id = package.id
+                 join input on input.file_id = file.id
+                 join package as reader on reader.id = input.package_id
+                                           and reader.job_id = need.job_id
+                where stage.job_id = :job and stage.seq in (select value from json_each(:stages)))
+ order by need.job_id;
+
+-- name: leave_behind
+-- A job takes all files of a stage of another one, whose lines have changed.
+update need set behind = 1 where job_id = ? and maker_id = ?;
+
+-- name: catch_up
+-- A job takes the files of other jobs as these are now.
+update need set behind = 0 where job_id = :job and behind = 1;
+
+-- name: ahead_of
+-- The jobs whose lines have changed since a job, which takes all files of a stage, was corrected.
+select job.name from need join job on job.id = need.maker_id
+ where need.job_id = :job and need.behind = 1
+ order by job.id;
+
 -- name: correct_stage
 -- Change the job file's settings for a stage.
 update stage

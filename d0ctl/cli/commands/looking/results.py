@@ -120,7 +120,7 @@ def _read(selector: str, limit: int) -> tuple[JobSummary, Home, FileTotals, list
             what = "outputs" if choice.name == "*" else f"output `{choice.name}`"
             others = _others(store, job.name)
             hint = others or f"d0ctl file list {job.name}"
-            from d0ctl.show.why.phases.successful import not_copied, not_kept
+            from d0ctl.show.why.causes.no_results import not_copied, not_kept
 
             details = not_kept(store, job)
             details += not_copied(store, job) if not others else []

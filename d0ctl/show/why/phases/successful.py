@@ -5,15 +5,15 @@ from collections import Counter
 from collections.abc import Sequence
 from shlex import quote
 
-from d0ctl.model import Group, Phase, Status
+from d0ctl.model import Phase, Status
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.advice import is_redefined
+from d0ctl.show.why.causes.no_results import not_kept
 from d0ctl.show.why.common import MOST, Explanation, count_lacking, shortfalls
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.files import edited_files
-from d0ctl.store.jobs.submission.submit import text_of
-from d0ctl.store.views import browse, file_locations, left_out, one_package
+from d0ctl.store.views import browse, left_out, one_package
 from d0ctl.store.views.left_out import (
     DoubtfulRead,
     NeedingLines,
@@ -168,32 +168,6 @@ def _out_of_date(found: Outdated) -> str:
     return f"out of date ({count(found.by_recipe)} {BY_RECIPE}; {count(others)} {BY_FILES})"
 
 
-def not_kept(store: Store, job: JobSummary) -> list[str]:
-    """Say which files of a successful job without results are not kept, by its last package."""
-    found = left_out.not_kept(store, job.id) if job.status == Group.SUCCESSFUL else None
-    if found is None or file_locations.results(store, job.id):
-        return []
-    more = left_out.count_not_kept(store, job.id) - 1
-    at_least = "at least " if job.packages > left_out.MOST_COUNTED else ""
-    others = f"; likewise of {at_least}{count(more, 'more package')}" if more > 0 else ""
-    return [f"`{found[0]}`: {found[1]}{others}"]
-
-
-def not_copied(store: Store, job: JobSummary) -> list[str]:
-    """Say which outputs are no results because of their dispositions, and how they become some."""
-    found = left_out.not_copied(store, job.id)
-    if found is None:
-        return []
-    more = f", and {count(found.files - 1, 'more file')} like it" if found.files > 1 else ""
-    text, name = text_of(store, job.id), quote(job.name)
-    has_file = text is not None and text.has_file
-    file, option = ("the job file", "") if has_file else (f"`d0ctl export {name}`", " --file FILE")
-    add = f": add that to {file}, then `d0ctl update {name}{option}`"
-    return [f"no package reads `{found.name}`, but as it has a disposition, it is copied to "
-            f"results/ only with `result: yes`{more}{'' if store.home.archive else add}"
-            ]  # fmt: skip
-
-
 def read_from_outside(store: Store, job: JobSummary) -> list[str]:
     """Name a package that read a file from outside, not the one that an earlier package made."""
     return _first_of(
@@ -209,6 +183,16 @@ def partial_read(store: Store, job: JobSummary) -> list[str]:
         left_out.partial_read(store, job.id), "inputs",
         "which is partial: `{}` was killed before it had completed it",
     )  # fmt: skip
+
+
+def behind(store: Store, job: JobSummary) -> list[str]:
+    """Name the jobs whose lines have changed since this one took all files of a stage of them."""
+    makers = [f"`{name}`" for name in left_out.ahead_of(store, job.id)]
+    if not makers:
+        return []
+    update = f"`d0ctl update {quote(job.name)}` takes the files as they are now"
+    return [f"{listed(makers)} got or lost lines since this job took the files of a stage"
+            f"{'' if store.home.archive else f': {update}'}"]  # fmt: skip
 
 
 def _first_of(found: Sequence[DoubtfulRead], others: str, about: str) -> list[str]:
@@ -234,7 +218,7 @@ def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     changed = [edited_files.earlier_readers(*file, is_said=bool(stale), archived=is_barred)
                for file in earlier]  # fmt: skip
     reads = [*read_from_outside(store, job), *partial_read(store, job)]
-    return [*not_kept(store, job), *reads, *stale, *changed, *unlisted]
+    return [*behind(store, job), *not_kept(store, job), *reads, *stale, *changed, *unlisted]
 
 
 def _unlisted(lines: Sequence[str]) -> list[str]:

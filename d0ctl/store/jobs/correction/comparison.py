@@ -85,10 +85,18 @@ class Comparison(Struct):
     removed: list[Place] = field(default_factory=list)
     unlisted: set[int] = field(default_factory=set)
     """Packages of lines that have succeeded and are missing in the job file."""
+    shrunk: set[int] = field(default_factory=set)
+    """The stages of those of them that the job file has lost now."""
     added_lines: int = 0
     unchanged: int = 0
     makes: set[str] = field(default_factory=set)
     """The outputs in the job file."""
+
+    @property
+    def other_lines(self) -> set[int]:
+        """The stages that get or lose lines."""
+        changed = (*self.added, *self.removed, *self.restored.values())
+        return self.shrunk | {package.stage for package in changed}
 
 
 class Sides(Struct):
@@ -267,6 +275,7 @@ def _sort_lost(comparison: Comparison, stage: StandingStage, line: StandingLine)
         comparison.busy.update(places)
     elif all(package.phase == Phase.DONE for package in line.packages):
         comparison.unlisted.update(places)
+        comparison.shrunk |= set() if line.is_left else {stage.seq}
     else:
         comparison.lost.append(line)
         comparison.removed += [

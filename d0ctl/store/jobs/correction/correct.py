@@ -26,6 +26,7 @@ from d0ctl.store.jobs.correction.revision import (
     known_files,
     named_by_number,
 )
+from d0ctl.store.jobs.correction.texts import Follower
 from d0ctl.store.jobs.submission.intake_rows import Chunk, line_row
 from d0ctl.store.jobs.submission.submit import expect_anew, job_columns
 from d0ctl.store.jobs.submission.urgency import Urgency, urgency
@@ -35,10 +36,13 @@ LINES_AT_ONCE = 1_000
 
 
 def correct(
-    store: Store, job: int, spec: JobSpec, outline: Outline, *, actor: str, note: str, now: float
-) -> None:
-    """Change a job as planned, in the open transaction."""
+    store: Store, job: int, spec: JobSpec, outline: Outline, followers: Iterable[Follower] = (), *,
+    actor: str, note: str, now: float,
+) -> None:  # fmt: skip
+    """Change a job as planned, in the open transaction; `followers` are to be updated, too."""
     acceptance.keep_recipes(store, outline.found, outline.accepted)
+    store.change("catch_up", job=job)
+    store.change_many("leave_behind", [(follower.id, job) for follower in followers])
     Correction(
         store, job, spec, outline.found, outline.again | outline.redefined, outline.written, actor,
         note, now, known_files(store, job), unread=outline.unread,

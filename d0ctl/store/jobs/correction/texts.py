@@ -1,9 +1,11 @@
 """The job file of a job, and the one that it had before its last correction."""
 
 import json
+import re
 import zlib
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
@@ -84,3 +86,24 @@ def _text_on_disk(known: JobText | None) -> str | None:
     except (OSError, ValueError):
         return None
     return None if data is None else data.decode("utf-8-sig", errors="replace")
+
+
+class Follower(NamedTuple):
+    """A job that takes all files of a stage of another one."""
+
+    id: int
+    name: str
+
+
+def followers(store: Store, job: int, name: str, stages: Collection[int]) -> list[Follower]:
+    """Return the other jobs whose job files take all files of one of these stages of a job."""
+    if not stages:
+        return []
+    rows = store.rows("readers_of_stages", job=job, stages=json.dumps([*stages]))
+    return [Follower(*row) for row in rows if _takes_stage(text_of(store, row["id"]), name)]
+
+
+def _takes_stage(known: JobText | None, name: str) -> bool:
+    return (
+        known is not None and re.search(rf"(?<![\w.-]){re.escape(name)}/", known.text) is not None
+    )

@@ -1,0 +1,92 @@
+"""Jobs that take all files of a stage of another job, which gets or loses lines."""
+
+from pathlib import Path
+
+import pytest
+
+from d0ctl.store.checks.check import faults
+from tests.cli.conftest import Type
+from tests.support.site import Site
+
+MAKER = """\
+job: prod
+stages:
+  - {name: sim, lines: [{for: {n: [1, 2]}, run: "true", outputs: "sim-{n}"}]}
+  - {name: plot, lines: [{run: "true", inputs: sim-1, outputs: plot}]}
+"""
+READER = """\
+job: use
+stages:
+  - {name: merge, lines: [{run: "cat {inputs} > all", inputs: {from: prod/sim}, outputs: all}]}
+"""
+AHEAD = "`prod` got or lost lines since this job took the files of a stage: `d0ctl update use`"
+FOLLOW = (
+    "`use` takes all files of a stage whose lines change; to have `use` follow: d0ctl update use"
+)
+
+
+@pytest.fixture
+def maker(site: Site, d0ctl: Type, tmp_path: Path) -> Path:
+    """The job file of a job that is successful, as is one that has read a stage of it."""
+    path, reader = tmp_path / "prod.yaml", tmp_path / "use.yaml"
+    path.write_text(MAKER)
+    reader.write_text(READER)
+    for file in (path, reader):
+        assert d0ctl("submit", str(file)).exit_code == 0
+    for package in ("prod/1/1/1", "prod/1/2/1", "prod/2/1/1", "use/1/1/1"):
+        site.finish(package)
+    return path
+
+
+@pytest.mark.parametrize("lines", ["[1, 2, 3]", "[1]"])
+def test_a_job_says_that_another_has_got_or_lost_lines_until_it_is_updated(
+    site: Site, d0ctl: Type, maker: Path, lines: str
+) -> None:
+    maker.write_text(MAKER.replace("[1, 2]", lines))
+    assert AHEAD not in d0ctl("why", "use").stdout
+
+    planned, updated = d0ctl("update", "prod", "--dry-run").stdout, d0ctl("update", "prod").stdout
+    before = [d0ctl("why", "use").stdout, d0ctl("status", "use").stdout]
+    results = d0ctl("results", "use").stderr
+    followed = d0ctl("update", "use").stdout
+
+    assert FOLLOW in planned and FOLLOW in updated
+    assert all(AHEAD in " ".join(text.split()) for text in before) and AHEAD in results
+    assert "1 package out of date" in followed
+    assert AHEAD not in d0ctl("why", "use").stdout
+    assert "take" not in d0ctl("update", "prod").stdout
+    assert faults(site.store) == []
+
+
+def test_nothing_is_said_of_stages_that_a_job_does_not_read(
+    site: Site, d0ctl: Type, maker: Path
+) -> None:
+    maker.write_text(MAKER.replace("{run", "{for: {m: [1, 2]}, run").replace("plot}", 'plot-{m}"}')
+                     .replace("outputs: plot", 'outputs: "plot'))  # fmt: skip
+
+    assert FOLLOW not in d0ctl("update", "prod").stdout
+    assert AHEAD not in d0ctl("why", "use").stdout
+
+
+def test_nothing_is_said_to_a_job_that_names_the_files_which_it_reads(
+    site: Site, d0ctl: Type, maker: Path
+) -> None:
+    reader = maker.parent / "one.yaml"
+    reader.write_text(READER.replace("use", "one").replace("{from: prod/sim}", '"prod:sim-1"'))
+    assert d0ctl("submit", str(reader)).exit_code == 0
+    maker.write_text(MAKER.replace("[1, 2]", "[1, 2, 3]"))
+
+    assert "`one`" not in d0ctl("update", "prod").stdout
+    assert AHEAD not in d0ctl("why", "one").stdout
+
+
+def test_an_update_that_changes_nothing_lets_the_job_catch_up(
+    site: Site, d0ctl: Type, maker: Path
+) -> None:
+    for lines in ("[1, 2, 3]", "[1, 2]"):
+        maker.write_text(MAKER.replace("[1, 2]", lines))
+        d0ctl("update", "prod")
+    assert AHEAD in d0ctl("why", "use").stdout
+
+    assert "unchanged: 1 package" in d0ctl("update", "use").stdout
+    assert AHEAD not in d0ctl("why", "use").stdout
