@@ -37,7 +37,7 @@ from d0ctl.store.views.file_locations import FileView
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import dropped_lines, short_packages
 from d0ctl.store.views.shapes import JobSummary
-from d0ctl.store.views.shapes.of_package import InputView, PackageView
+from d0ctl.store.views.shapes.of_package import InputView, OutputView, PackageView
 
 if TYPE_CHECKING:
     from d0ctl.show.cards.binary import Binary
@@ -118,7 +118,7 @@ def package(store: Store, view: PackageView, now: float) -> "Package":
         one_package.attempts(store, view.id),
         one_package.binaries(store, view.id),
         inputs_now(store, view),
-        one_package.outputs(store, view.id),
+        outputs_now(store, view),
         one_package.failure_history(store, view.id),
         one_package.events(store, view.id),
         one_package.progress(store, view.id),
@@ -133,16 +133,27 @@ def inputs_now(
     store: Store, view: PackageView, limit: int = one_package.MOST_INPUTS
 ) -> list[InputView]:
     """Read the inputs of a package, missing ones first; so is a file from outside that does not
-    exist now, if its last attempt did not find it, or if it waits and nothing has a copy.
+    exist now, if the last attempt did not find it, or if the package is not launched and nothing
+    has a copy. Results that were removed by hand are marked.
     """
     files = one_package.inputs(store, view.id, limit)
-    message = one_package.not_found(store, view.id)
-    waits = STATUS_OF[Phase(view.phase)] == Status.UNSCHEDULED
-    if not message and not (waits and any(not file.maker_path for file in files)):
+    if not files or STATUS_OF[Phase(view.phase)] in (Status.SCHEDULED, Status.LAUNCHED):
         return files
-    from d0ctl.show.why.causes import absent_inputs  # late: many packages read files of others
+    from d0ctl.show.why.causes import absent_files  # late: not for packages without inputs
 
-    return absent_inputs.marked(store, view, files, message)
+    return absent_files.marked(store, view, files, one_package.not_found(store, view.id))
+
+
+def outputs_now(
+    store: Store, view: PackageView, limit: int = one_package.MOST_INPUTS
+) -> list[OutputView]:
+    """Read the outputs of a package; results that were removed by hand are marked."""
+    files = one_package.outputs(store, view.id, limit)
+    if not any(file.result and file.present for file in files):
+        return files
+    from d0ctl.show.why.causes import absent_files  # late: not for packages without results
+
+    return absent_files.marked_outputs(files)
 
 
 def about_binary(store: Store, selector: str, now: float) -> "Binary | NotFoundCard":
@@ -163,7 +174,7 @@ def binary(store: Store, view: PackageView, number: int, now: float) -> "Binary"
         one_package.binary(store, view, number),
         one_package.binary_records(store, view.id, number),
         [file for file in inputs_now(store, view) if file.binary == number],
-        [file for file in one_package.outputs(store, view.id) if file.binary == number],
+        [file for file in outputs_now(store, view) if file.binary == number],
         one_package.attempts(store, view.id),
         view.id in eta.straggler_ids(store, view.job_id, now=now),
     )

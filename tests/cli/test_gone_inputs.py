@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.config import Home
 from tests.cli.conftest import Type
 from tests.cli.test_standing import drive
-from tests.support.rows import insert, value
+from tests.support.rows import change, insert, value
 from tests.support.site import Site
 
 JOB = """\
@@ -18,6 +19,15 @@ stages:
         run: cat cal.txt > o-{n}.txt
         inputs: cal.txt
         outputs: o-{n}.txt
+"""
+
+SUM = """\
+job: sum
+stages:
+  - lines:
+      - run: cat {inputs} > sum.txt
+        inputs: {from: more/stage1}
+        outputs: sum.txt
 """
 
 
@@ -125,3 +135,47 @@ def test_why_of_a_file_that_nobody_missed_says_nothing_of_a_retry(
     answer = d0ctl("why", "more:cal.txt").stdout
 
     assert "exists now" not in answer and "retry" not in answer
+
+
+def test_an_input_of_a_successful_package_that_was_removed_since_is_not_shown_as_there(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "more.yaml").write_text(JOB)
+    cal = tmp_path / "cal.txt"
+    cal.write_text("1\n")
+    d0ctl("submit", str(tmp_path / "more.yaml"))
+    site.finish("more/1/1/1")
+    there = shown(d0ctl, "status", "more/1/1/1")
+    cal.unlink()
+
+    away = shown(d0ctl, "status", "more/1/1/1")
+    binary = shown(d0ctl, "status", "more/1/1/1/1")
+
+    assert f"{cal.name} ✔" in there
+    assert f"{cal.name} · does not exist pre-fetch" in away and "still missing" not in away
+    assert f"{cal.name} · does not exist pre-fetch" in binary
+
+
+def test_a_result_that_was_removed_by_hand_is_not_shown_as_there(
+    site: Site, d0ctl: Type, home: Home, tmp_path: Path
+) -> None:
+    (tmp_path / "more.yaml").write_text(JOB)
+    (tmp_path / "cal.txt").write_text("1\n")
+    (tmp_path / "sum.yaml").write_text(SUM)
+    d0ctl("submit", str(tmp_path / "more.yaml"))
+    site.finish("more/1/1/1")
+    result = home.result("more", "o-1.txt")
+    result.parent.mkdir(parents=True, exist_ok=True)
+    result.write_text("1\n")
+    file = value(site.store, "file", "id", name="o-1.txt")
+    change(site.store, "location", {"file_id": file}, cluster_id=1, path=str(result))
+    d0ctl("submit", str(tmp_path / "sum.yaml"))
+    there = shown(d0ctl, "status", "sum/1/1/1"), shown(d0ctl, "status", "more/1/1/1")
+    result.unlink()
+
+    reader, maker = shown(d0ctl, "status", "sum/1/1/1"), shown(d0ctl, "status", "more/1/1/1")
+
+    assert all("o-1.txt ✔" in page for page in there)
+    assert "o-1.txt · missing from results/ from more/1/1/1" in reader
+    assert "o-1.txt · missing from results/ result" in maker
+    assert "control:" in there[1] and "control:" not in maker

@@ -67,7 +67,7 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
             ]
             for record in binary.records
         ])  # fmt: skip
-    inputs(sheet, binary.inputs, binary.tries, limits)
+    inputs(sheet, binary.inputs, binary.tries, limits, package.phase)
     outputs(sheet, binary.outputs, limits)
 
 

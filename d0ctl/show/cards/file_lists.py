@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from d0ctl.model import phase_word
+from d0ctl.model import Phase, phase_word
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.spans import cut_front
@@ -47,34 +47,43 @@ SCREEN = Limits(files=12, attempts=10, changes=0)
 
 
 def inputs(
-    sheet: Sheet, inputs: Sequence[InputView], attempts: Sequence[AttemptView], limits: Limits
+    sheet: Sheet,
+    inputs: Sequence[InputView],
+    attempts: Sequence[AttemptView],
+    limits: Limits,
+    phase: str,
 ) -> None:
     """Add the files that are read, except those that the package makes itself.
 
-    Those that have changed since the last attempt say so: the size is that of the new contents.
+    Those that have changed since the last attempt say so: the size is that of the new contents. A
+    package that is successful in this phase needs none of them any more.
     """
     shown = [file for file in inputs if not file.own]
     if not shown:
         return
-    missing = sum(
+    missing = phase != Phase.DONE and sum(
         not (file.present or file.dropped or file.maker_phase == "done") for file in shown
     )
     sheet.head("inputs", f"{missing} still missing" if missing else "")
     was_read = bool(attempts) and attempts[-1].outcome == "successful"
-    sheet.table([_input(sheet, file, was_read) for file in shown[: limits.files]], give=0)
+    sheet.table(
+        [_input(sheet, file, was_read, phase != Phase.DONE) for file in shown[: limits.files]],
+        give=0,
+    )
     _more(sheet, len(shown), limits)
     if attempts:
         _changed(sheet, shown, attempts[-1])
 
 
-def _input(sheet: Sheet, view: InputView, was_read: bool) -> list[Cell]:
+def _input(sheet: Sheet, view: InputView, was_read: bool, is_needed: bool) -> list[Cell]:
     state, availability = "waiting", "missing, optional"
     if view.required or view.maker_path:  # it waits for a file that a package makes
         availability = "missing"
     if view.dropped or view.file_dropped:
         state = availability = "dropped"
-    elif view.gone:
-        state, availability = "failed", "does not exist"
+    elif view.absence:
+        state = "waiting" if view.present or not is_needed else "failed"
+        availability = view.absence
     elif not was_read and not view.maker_path and (view.acquire in UNCHECKED or view.locator):
         availability = "not checked"
     elif view.present:
@@ -143,6 +152,8 @@ def _made(sheet: Sheet, output: OutputView, missing: str) -> list[Cell]:
         availability = _gone(sheet, output)
     if output.dropped:
         state = availability = "dropped"
+    elif output.absence:
+        availability = output.absence
     elif output.present or (output.late and output.made):
         state, availability = (
             "done",

@@ -78,7 +78,7 @@ def draw(
     _output(sheet, package, log, log_key)
     attempts(sheet, package.attempts[-limits.attempts :], now, package.last_heard)
     binary.list_all(sheet, package.binaries, package.view.attempts, now)
-    inputs(sheet, package.inputs, package.attempts, limits)
+    inputs(sheet, package.inputs, package.attempts, limits, package.view.phase)
     are_left = package.view.phase == Phase.FAILED and any(
         attempt.left_size for attempt in package.attempts
     )

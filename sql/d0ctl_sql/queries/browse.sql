@@ -317,6 +317,9 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
        (select path from package_path where package_id = file.package_id) as maker_path,
        package.phase as maker_phase, making.launched as remade,
        file.replaced, file.removed,
+       (select json_group_array(cluster.name || ':' || location.path)
+          from location join cluster on cluster.id = location.cluster_id
+         where location.file_id = file.id) as places,
        (select coalesce(removed_copy.renewed,
                         iif(outdated_copy.file_id is null, null,
                             coalesce(abs(outdated_copy.renewed), 1e12)))

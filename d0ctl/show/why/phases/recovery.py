@@ -39,10 +39,10 @@ def found_inputs(store: Store, package: PackageView) -> list[str]:
     """Say which files exist now that the last attempt at a package did not find."""
     if not (message := one_package.not_found(store, package.id)):
         return []
-    from d0ctl.show.why.causes import absent_inputs  # late: few packages failed so
+    from d0ctl.show.why.causes import absent_files  # late: few packages failed so
 
     return [f"`{name}` {EXISTS_NOW}"
-            for name in absent_inputs.found_again(store, package, message)]  # fmt: skip
+            for name in absent_files.found_again(store, package, message)]  # fmt: skip
 
 
 def held(actor: str | None, until: float | None, now: float) -> str:

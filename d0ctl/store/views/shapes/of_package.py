@@ -156,8 +156,9 @@ class InputView(Struct, frozen=True):
     renewed: float | None
     removed: float | None
     remade: float | None
-    gone: bool = False
-    """Whether it is a file on this machine that does not exist now."""
+    places: str
+    absence: str = ""
+    """How a file of this machine is absent now; empty if it is there, or was not looked up."""
 
     def has_changed_since(self, attempt: AttemptView) -> bool:
         """Return whether an attempt read this file before it was replaced or made again."""
@@ -198,6 +199,8 @@ class OutputView(Struct, frozen=True):
     late: int
     removed: float | None
     made: int
+    absence: str = ""
+    """How a file of results/ is absent now; empty if it is there, or was not looked up."""
 
     @property
     def copies(self) -> list[str]:

@@ -1,9 +1,11 @@
-"""Files from outside that are not on this machine, and whether they exist now.
+"""Files of a package that should be on this machine, and whether they exist now.
 
-Only the inputs of a package that waits, or whose last attempt did not find one, are looked up, and
-only some of them: a page must not wait for many files of a slow disk.
+Those that a running package has read are not looked up, and only some of the others: a page must
+not wait for many files of a slow disk.
 """
 
+import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,10 +13,16 @@ from msgspec.structs import replace
 
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, file_locations, one_package
-from d0ctl.store.views.shapes.of_package import InputView, PackageView
+from d0ctl.store.views.shapes.of_package import InputView, OutputView, PackageView
 
 MOST = 50
 """How many files are looked up."""
+
+NOT_HERE, NOT_IN_RESULTS = "does not exist", "missing from results/"
+"""How a file from outside, or of results/, is absent."""
+
+_RESULT = "control:"
+"""How the place of a copy in results/ begins."""
 
 
 def marked(
@@ -32,10 +40,42 @@ def marked(
         if not exist[name] and (message or not _is_copied(store, package.job, name))
     }
     marked = [
-        replace(file, present=0, gone=True) if _is_from_here(file) and file.name in gone else file
+        replace(file, present=0, absence=NOT_HERE)
+        if _is_from_here(file) and file.name in gone
+        else file
         for file in files
     ]
+    marked[:MOST] = map(_in_results, marked[:MOST])
     return sorted(marked, key=lambda file: file.present)
+
+
+def marked_outputs(files: Sequence[OutputView]) -> list[OutputView]:
+    """Return outputs; those that were delivered to results/, and are not there now, are absent."""
+    return [
+        replace(file, absence=NOT_IN_RESULTS, places=_others(file))
+        if number < MOST and _is_removed(file)
+        else file
+        for number, file in enumerate(files)
+    ]
+
+
+def _in_results(file: InputView) -> InputView:
+    """Return an input; it is absent if its only copy was in results/, and is not there now."""
+    is_only = len(_copies(file)) == 1 and bool(file.maker_path)
+    return replace(file, absence=NOT_IN_RESULTS) if is_only and _is_removed(file) else file
+
+
+def _others(file: OutputView) -> str:
+    return json.dumps([path for path in _copies(file) if not path.startswith(_RESULT)])
+
+
+def _copies(file: InputView | OutputView) -> list[str]:
+    return list(json.loads(file.places))
+
+
+def _is_removed(file: InputView | OutputView) -> bool:
+    delivered = [path for path in _copies(file) if path.startswith(_RESULT)]
+    return bool(delivered) and not os.path.lexists(delivered[0].removeprefix(_RESULT))
 
 
 def found_again(store: Store, package: PackageView, message: str) -> list[str]:
