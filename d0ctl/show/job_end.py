@@ -12,7 +12,7 @@ from d0ctl.show.why.common import MOST_READ, shortfalls
 from d0ctl.show.why.phases.successful import behind, outdated, partial_read, read_from_outside
 from d0ctl.show.why.phases.waiting import prerequisites_of
 from d0ctl.store import Store, stage_order
-from d0ctl.store.files.edited_files import done_with_earlier, earlier_readers
+from d0ctl.store.files.edited_files import all_earlier_readers, done_with_earlier
 from d0ctl.store.jobs.retry import at_a_limit
 from d0ctl.store.mail import new_events
 from d0ctl.store.nodes.standstill import counts_of
@@ -110,7 +110,6 @@ def remarks_on(store: Store, job: JobSummary) -> list[str]:
         *partial_read(store, job),
         *behind(store, job),
         *stale,
-        *(earlier_readers(*file, is_said=bool(stale), archived=bool(archive))
-          for file in found.items()),
+        *all_earlier_readers(found, is_said=bool(stale), archived=bool(archive)),
     ]  # fmt: skip
     return [in_archive(text, archive) for text in texts]

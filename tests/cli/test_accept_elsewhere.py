@@ -55,3 +55,41 @@ def test_results_are_to_be_accepted_only_if_the_same_files_would_be_read(
         assert (f"{update} --accept" in commands) != is_added
     for way in ["--again", *["--accept"] * (not is_added)]:
         assert d0ctl("update", "b/1/1/1", way, "--dry-run").exit_code == 0
+
+
+COPIES = """\
+job: c
+stages:
+  - name: copy
+    lines: [{for: {n: [1, 2]}, run: "cat g{n} > c{n}", inputs: "a:g{n}", outputs: "c{n}"}]
+  - {name: merge, lines: [{run: "cat {inputs} > all", inputs: {from: copy}, outputs: all}]}
+"""
+
+
+def test_changed_files_are_named_together_also_for_a_stage_and_with_what_keeps_the_results(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (file := tmp_path / "a.yaml").write_text(MAKER)
+    (tmp_path / "c.yaml").write_text(COPIES)
+    assert d0ctl("submit", str(file)).exit_code == 0
+    assert d0ctl("submit", str(tmp_path / "c.yaml")).exit_code == 0
+    for package in ("a/1/1/1", "a/1/2/1"):
+        finish(site, package, "1")
+    for package in ("c/1/1/1", "c/1/2/1", "c/2/1/1"):
+        site.finish(package)
+    file.write_text(MAKER.replace("[1, 2]", "[1, 2, 3]"))
+    d0ctl("update", "a")
+    d0ctl("set-status", "a/1/1-2", "unscheduled", "--yes")
+    for package in ("a/1/1/1", "a/1/2/1", "a/1/3/1"):
+        finish(site, package, "2")
+
+    said = (
+        "`g1` and `g2` have changed since finished packages read them: `d0ctl update c/1 --again` "
+        "runs these again, `d0ctl update c/1 --accept` keeps their results"
+    )
+    for asked in (("status", "c"), ("why", "c"), ("why", "c/1"), ("results", "c")):
+        told = d0ctl(*asked)
+        assert said in " ".join((told.stdout + told.stderr).split())
+    assert "changed since" not in d0ctl("why", "c/2").stdout
+    assert "2 packages whose results are accepted" in d0ctl("update", "c/1", "--accept").stdout
+    assert "changed since" not in d0ctl("why", "c").stdout

@@ -24,6 +24,9 @@ from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.views.left_out import RetryParameters
 from d0ctl.units import count
 
+SAME_NAMES = "results are accepted only if inputs and outputs have the same names"
+"""Why the results of some packages that are out of date are not accepted."""
+
 
 @dataclass(frozen=True, slots=True)
 class UpdateOptions(Options):
@@ -86,6 +89,8 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     options = plan.request.options
     if plan.is_taken_back and options.follows_job:
         yield f"as `--previous` left it; `d0ctl update {job}` takes the job file as it is"
+    if options.accept and not outline.accepted and found.outdated:
+        yield "nothing is accepted: " + SAME_NAMES
     if plan.names_other and options.spec is not None:
         yield f"the job file says `job: {options.spec.name}`; this job stays `{job}`"
     yield from plan.settings
@@ -156,8 +161,8 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             yield f"to run what is out of date, first drop what needs dropped files: {first}"
         else:
             yield f"to run what is out of date{more}: {command} --again"
-        if accepts and is_whole_job(plan.request.target):
-            yield "results are accepted only if inputs and outputs have the same names"
+        if outline.accepted and is_whole_job(plan.request.target):
+            yield SAME_NAMES
         elif outline.acceptable and not accepts:
             yield f"to accept the results of {acceptable}: {command} --accept"
     yield from wording.still_reading(found.reading, job)

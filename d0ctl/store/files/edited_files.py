@@ -9,11 +9,14 @@ from typing import NamedTuple
 
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import copies
-from d0ctl.units import count
+from d0ctl.units import count, listed
 
 MOST_READ = 1_000_000
 """The largest touched file whose checksum commands calculate that do not ask for it, in bytes."""
 
+
+MOST_NAMED = 3
+"""How many changed files are named together; the rest is counted."""
 
 MOST_LOOKED_AT = 1000
 """How many of the files that a package has read are looked at."""
@@ -127,14 +130,21 @@ def edited_sources(store: Store, job: int) -> Edited:
     return _edited(store.rows("sources_of_job", job=job), MOST_READ)
 
 
-def done_before_replaced(store: Store, job: int) -> dict[str, EarlierReaders]:
-    """Return the same for the changes that the database knows of; no other files are looked at."""
-    rows = store.rows("sources_of_job", job=job)
-    return _done_with(store, job, _edited([row for row in rows if row["replaced"]], MOST_READ))
+def done_before_replaced(
+    store: Store, job: int, stage: int | None = None, line: int | None = None
+) -> dict[str, EarlierReaders]:
+    """Return the same of a job, or of a part, for the changes that the database knows of; no other
+    files are looked at.
+    """
+    rows = [row for row in store.rows("sources_of_job", job=job) if row["replaced"]]
+    return _done_with(store, job, _edited(rows, MOST_READ), stage, line)
 
 
-def _done_with(store: Store, job: int, edited: Edited) -> dict[str, EarlierReaders]:
-    rows = store.rows("done_with_earlier", job=job, edited=json.dumps(edited))
+def _done_with(
+    store: Store, job: int, edited: Edited, stage: int | None = None, line: int | None = None
+) -> dict[str, EarlierReaders]:
+    rows = store.rows("done_with_earlier", job=job, edited=json.dumps(edited), stage=stage,
+                      line=line)  # fmt: skip
     return {
         row["name"]: EarlierReaders(
             row["packages"], row["part"], not lacks_added_line(store, row["first"])
@@ -177,6 +187,29 @@ def earlier_readers(
     update = f"d0ctl update {quote(readers.part)}"
     keeps = f", `{update} --accept` keeps {its} results" * readers.acceptable
     return f"{text}`{update} --again` runs {them} again{keeps}"
+
+
+def all_earlier_readers(
+    found: Mapping[str, EarlierReaders], *, is_said: bool = False, archived: bool = False
+) -> list[str]:
+    """Say in one line that packages have succeeded with earlier contents of these files, likewise.
+
+    The command is for the part of the job that has all of these packages.
+    """
+    if len(found) < 2:
+        return [earlier_readers(*file, is_said=is_said, archived=archived)
+                for file in found.items()]  # fmt: skip
+    names = [f"`{name}`" for name in [*found][:MOST_NAMED]]
+    names += [count(len(found) - MOST_NAMED, "more file")] if len(found) > MOST_NAMED else []
+    text = f"{listed(names)} have changed since finished packages read them"
+    if archived:
+        return [text]
+    parts = {"/".join(readers.part.split("/")[:2]) for readers in found.values()}
+    job = next(iter(parts)).partition("/")[0]
+    update = f"d0ctl update {quote(job if is_said or len(parts) > 1 else parts.pop())}"
+    is_acceptable = not is_said and all(readers.acceptable for readers in found.values())
+    keeps = f", `{update} --accept` keeps their results" * is_acceptable
+    return [f"{text}: `{update} --again` runs these again{', too' * is_said}{keeps}"]
 
 
 def _edited(rows: Iterable[Row], most: int | None) -> dict[int, str | None]:

@@ -235,7 +235,7 @@ def needs_remarks(store: Store, job: int) -> bool:
     """
     return bool(
         outdated_packages(store, job).packages
-        or store.row("done_with_earlier", job=job, edited="{}")
+        or store.row("done_with_earlier", job=job, edited="{}", stage=None, line=None)
         or not_kept(store, job)
         or read_from_outside(store, job)
         or partial_read(store, job)

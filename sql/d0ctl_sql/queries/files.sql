@@ -446,7 +446,8 @@ select earlier_reader.package_id, file.name
 -- How many packages of a job have succeeded with earlier contents of files: than those in `edited`, or
 -- than the known ones of one that came or was made again, of this or another job. Packages known to be
 -- out of date count only if a package has made the file again, and those that the job file has no more never
--- do. The path is that of the only package, of their only stage, or of the job.
+-- do. The path is that of the only package, of their only stage, or of the job. `stage` and `line`
+-- select a part of the job.
 with edited (file_id, checksum) as materialized (
     select cast("key" as integer), value from json_each(:edited))
 select name, packages, first,
@@ -468,7 +469,8 @@ select name, packages, first,
                       and package.job_id = :job
           join line on line.id = package.line_id and line.dropped is null and line.named <> 2
           join stage on stage.id = package.stage_id
-         where (exists (select 1
+         where stage.seq = coalesce(:stage, stage.seq) and line.seq = coalesce(:line, line.seq)
+           and (exists (select 1
                           from edited
                           join read_content on read_content.package_id = package.id
                                            and read_content.file_id = edited.file_id
@@ -482,15 +484,17 @@ select name, packages, first,
          group by file.id);
 
 -- name: lacks_added_line
--- Whether a package reads files of stages of other jobs, but none of a last line that such a stage got
--- later: the package may read other files once its job is updated.
+-- Whether a package reads files of stages of other jobs that its job does not follow yet, but none of a
+-- last line that such a stage got later: the package may read other files once its job is updated.
 select 1
   from (select distinct maker.stage_id
           from input
           join file on file.id = input.file_id
           join package as maker on maker.id = file.package_id
          where input.package_id = :package and input.own = 0
-           and maker.job_id <> (select job_id from package where id = :package)) as read
+           and exists (select 1 from need
+                        where job_id = (select job_id from package where id = :package)
+                          and maker_id = maker.job_id and behind = 1)) as read
   join line on line.stage_id = read.stage_id
             and line.seq = (select max(seq) from line as last
                              where last.stage_id = read.stage_id and last.dropped is null

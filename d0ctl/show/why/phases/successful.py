@@ -209,14 +209,16 @@ def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     numbers = [*map(int, path.split("/")[1:])]
     lines = left_out.unlisted_lines(store, job.id, *numbers)
     unlisted = _unlisted([f"{job.name}/{stage}/{line}" for stage, line in lines])
-    if numbers:
-        return [*outdated(store, job, path), *unlisted]
-    earlier, stale = edited_files.done_before_replaced(store, job.id).items(), outdated(store, job)
+    stale = outdated(store, job, path)
     is_barred = bool(
         store.home.archive or (stale and left_out.lines_needing_dropped(store, job.id))
     )
-    changed = [edited_files.earlier_readers(*file, is_said=bool(stale), archived=is_barred)
-               for file in earlier]  # fmt: skip
+    changed = edited_files.all_earlier_readers(
+        edited_files.done_before_replaced(store, job.id, *numbers),
+        is_said=bool(stale), archived=is_barred,
+    )  # fmt: skip
+    if numbers:
+        return [*stale, *changed, *unlisted]
     reads = [*read_from_outside(store, job), *partial_read(store, job)]
     return [*behind(store, job), *not_kept(store, job), *reads, *stale, *changed, *unlisted]
 

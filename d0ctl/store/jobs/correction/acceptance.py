@@ -61,7 +61,9 @@ def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place
     keys = acceptable(found)
     if part is not None and not (keys := keys.intersection(part)):
         if found.outdated.keys().isdisjoint(part):
-            raise Refused("none of these packages is out of date, except by files of others")
+            raise Refused(
+                "none of these packages is out of date, or only by files of outdated packages"
+            )
         raise Refused("results are accepted only if inputs and outputs have the same names")
     return {package: found.outdated.pop(package) for package in sorted(keys)}
 
