@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.archives import RECO, Server, packed
+from tests.support.archives import RECO, Server, member, packed
 from tests.support.rows import value
 from tests.support.site import Site
 from tests.support.site.commands import fingerprint
@@ -127,6 +127,21 @@ def test_nodes_push_verify_and_purge_on_request(site: Site, shelf: Path) -> None
     assert not list(site.folder.glob("new/**/software/archives/*"))
     site.ok("software", "push", title)
     site.ok("software", "verify", title)
+
+
+def test_removed_software_is_purged_with_its_archive(site: Site, shelf: Path) -> None:
+    site.ok("site", "apply", described(site, str(shelf)))
+    archive = packed(site.folder / "own.tar.gz", [member("bin/own", "x")])
+    site.ok("software", "add", "own/1", "--archive", str(archive))
+    site.ok("software", "push", "own/1", "--node", "new")
+    site.ok("software", "remove", "own/1")
+
+    purged = site.ok("software", "purge", "own/1", "--node", "new").splitlines()
+
+    assert [line.split(None, 1)[1].split() for line in purged] == [["new", "removed"]]
+    assert "any platform  removed" in site.ok("software", "where", "own/1")
+    assert not list(site.folder.glob("new/**/software/archives/*"))
+    assert archive.exists()
 
 
 def test_only_nodes_that_should_have_software_lack_it(site: Site, shelf: Path) -> None:

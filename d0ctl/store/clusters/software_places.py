@@ -33,8 +33,12 @@ def places(store: Store, title: str | None = None) -> list[SoftwarePlace]:
 
     for row in store.rows("software_orders", title=title, absent=NOT_INSTALLED):
         entry = entry_of(row)
-        if entry.order is None or row["id"] > entry.order.id:
-            entry.platform, entry.order = row["platform"], make(NodeOrder, row)
+        order = make(NodeOrder, row)
+        newest = entry.order
+        if newest is None or (
+            order.id > newest.id and not (order.is_in_vain and order.asked == newest.asked)
+        ):
+            entry.platform, entry.order = row["platform"], order
     for row in store.rows("software_copies", title=title):
         entry = entry_of(row)
         entry.platform, entry.arrived = row["platform"], row["arrived"]

@@ -11,7 +11,7 @@ from d0ctl.model import Node
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.registry import CONTROL
 from d0ctl.store.rows import make
-from d0ctl_wrapper.host.software_cache import ARCHIVES, NOT_INSTALLED
+from d0ctl_wrapper.host.software_cache import ARCHIVES, NOT_INSTALLED, NOTHING_PURGED
 
 RETRY_S = 5.0
 """How long a failed copy of an archive waits, times its number of tries."""
@@ -63,6 +63,11 @@ class NodeOrder(Struct, frozen=True):
         """Whether a check saw that the software is not on a node where nothing installed it."""
         return bool(self.verb == "verify" and self.ok and self.message == NOT_INSTALLED)
 
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether a purge found nothing; one of removed software may ask for several platforms."""
+        return bool(self.verb == "purge" and self.ok and self.message == NOTHING_PURGED)
+
 
 def order_of(entry: Row, *, is_here: bool) -> dict[str, Any] | None:
     """Return an order about software for a node; None if it has no archive."""
@@ -87,6 +92,11 @@ def _order(entry: Mapping[str, Any], *, is_here: bool) -> dict[str, Any]:
 def place_of(checksum: str) -> str:
     """Return the path in its folder at which a node has a copied archive."""
     return ARCHIVES + checksum.rpartition(":")[2]
+
+
+def archives_of_none(store: Store, node: int) -> list[str]:
+    """Return the checksums of the archives on a node that no software of the catalogue has."""
+    return [row["checksum"] for row in store.rows("archives_of_no_software", node=node)]
 
 
 def lacking(store: Store) -> list[int]:

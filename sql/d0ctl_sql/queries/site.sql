@@ -118,6 +118,13 @@ on conflict (node_id, checksum) do update
 -- An archive is no longer on a node.
 delete from archive_copy where node_id = :node and checksum = :checksum;
 
+-- name: archives_of_no_software
+-- Checksums of the archives on a node that no software of the catalogue has.
+select checksum
+  from archive_copy
+ where node_id = :node and checksum not in (select checksum from software
+                                             where checksum is not null);
+
 -- name: forget_archives_of_package
 -- A node turned out to lack the software of a package: its archives are copied again.
 delete from archive_copy

@@ -28,6 +28,9 @@ ARCHIVES = "software/archives/"
 NOT_INSTALLED = "not installed"
 """The fault of software that is not there."""
 
+NOTHING_PURGED = "it was not installed"
+"""The answer to a purge of software that is not there."""
+
 MOST_NAMED = 20
 """The most faults that an answer names; it counts the rest."""
 
@@ -218,7 +221,7 @@ def purge(paths: NodePaths, order: Order) -> str:
         remove(aside)
         if order["source"].startswith(ARCHIVES):
             remove(paths.inside(order["source"]))
-    return "removed" if was_there else "it was not installed"
+    return "removed" if was_there else NOTHING_PURGED
 
 
 def verify(paths: NodePaths, order: Order) -> "List[str]":

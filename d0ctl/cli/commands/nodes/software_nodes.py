@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from d0ctl.cli import session
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 Entry = Mapping[str, Any]
 
 NO_FILES = {"archive": "-", "checksum": "-", "size": None, "manifest": None}
-"""An entry for software that is to be purged and no longer in the catalogue."""
+"""Of an entry for software that is to be purged, and no longer in the catalogue."""
 
 
 def named(nodes: Sequence[str], clusters: Sequence[str]) -> list[str]:
@@ -104,9 +105,7 @@ def _entries(store: Store, verb: str, title: str, node: Node, *, is_named: bool)
         raise Refused(f"software `{title}` has no archive, so there is nothing to {verb}",
                       hint="d0ctl software list")  # fmt: skip
     if verb == "purge" and not catalogue.entries(title):
-        name, version = split(title)
-        platforms = dict.fromkeys(("", node.platform or ""))
-        return [{"name": name, "version": version, "platform": p, **NO_FILES} for p in platforms]
+        return _removed_entries(store, title, node)
     if not catalogue.entries(title):
         raise no_such(title, known_names.software(store))
     if is_named:
@@ -114,6 +113,20 @@ def _entries(store: Store, verb: str, title: str, node: Node, *, is_named: bool)
         raise Refused(f"there is no software `{title}` for the platform of node "
                       f"`{node.name}`, {platform}")  # fmt: skip
     return []
+
+
+def _removed_entries(store: Store, title: str, node: Node) -> list[Entry]:
+    """Return entries of software that is in the catalogue no more: for each platform that it may
+    have had, and with each archive on the node that no software has, as it may have been this one.
+    """
+    name, version = split(title)
+    platforms = dict.fromkeys(("", node.platform or ""))
+    archives = software.archives_of_none(store, node.id)
+    return [
+        {"name": name, "version": version, "platform": platform or "", **NO_FILES}
+        | ({"archive": "/", "checksum": checksum} if checksum else {})
+        for platform, checksum in zip_longest(platforms, archives)
+    ]
 
 
 def _refuse_use(store: Store, title: str, node: Node) -> None:
@@ -169,7 +182,7 @@ def report(
         emit_json({"software": title, "nodes": [_document(row) for row in rows]})
     else:
         page = sheet()
-        for row in rows:
+        for row in _by_node(rows):
             software_page.outcome(page, row, title, is_wanted=row.node in wanted_on)
         show(page)
     if any(row.ended is None for row in rows):
@@ -177,6 +190,18 @@ def report(
     absent = [row.node for row in rows if row.is_absent]
     is_missing = len(absent) == len(rows) or not set(absent).isdisjoint(wanted_on)
     return ExitCode.FAILED if is_missing or not all(row.ok for row in rows) else ExitCode.DONE
+
+
+def _by_node(rows: Sequence[NodeOrder]) -> list[NodeOrder]:
+    """Return one order of each node, without purges in vain beside others."""
+    nodes = dict.fromkeys(row.node for row in rows)
+    return [min((row for row in rows if row.node == node), key=_rank) for node in nodes]
+
+
+def _rank(row: NodeOrder) -> int:
+    if row.ended is None:
+        return 0
+    return 3 if row.is_in_vain else 2 if row.ok else 1
 
 
 def _document(row: NodeOrder) -> "SoftwareOrder":
