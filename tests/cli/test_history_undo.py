@@ -94,6 +94,23 @@ def test_the_history_has_no_undo_of_values_that_an_update_has_replaced(
     assert "already" in d0ctl("priority", "mc/1/2/1", "50").stderr
 
 
+@pytest.mark.parametrize("priority", ["", "priority: 30\n"])
+def test_the_history_has_the_undo_of_a_priority_until_an_update_has_replaced_it(
+    site: Site, d0ctl: Type, tmp_path: Path, priority: str
+) -> None:
+    file = tmp_path / "mc.yaml"
+    text = "job: mc\nstages: [{lines: [{run: 'true', outputs: o}]}]\n"
+    file.write_text(text)
+    assert d0ctl("submit", str(file)).exit_code == 0
+    assert d0ctl("priority", "mc", "80", "--reason", "a; b").exit_code == 0
+    file.write_text(priority + text.replace("'true'", "'touch o'"))
+
+    assert d0ctl("update", "mc").exit_code == 0
+
+    values = [] if priority else ["d0ctl priority mc 50"]
+    assert undoes(d0ctl) == undoes(d0ctl, "mc") == [*values, "d0ctl update mc --previous"]
+
+
 def test_the_history_has_the_undo_of_the_last_update_that_changed_the_job(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

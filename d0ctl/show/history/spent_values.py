@@ -8,7 +8,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from d0ctl.model import Phase
-from d0ctl.show.history.undo_commands import stops_jobs, undo_targets
+from d0ctl.show.history.undo_commands import is_priority_of_jobs, stops_jobs, undo_targets
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import ActionView, JobSummary
@@ -22,7 +22,7 @@ ENDED: Mapping[str, frozenset[Phase]] = {
 
 def without_spent(store: Store, actions: Sequence[ActionView]) -> list[ActionView]:
     """Return actions, those without a command that undoes them whose jobs have nothing left for it,
-    or are not held or paused any more.
+    or are not held or paused any more, or have another priority than they were given.
 
     The priority of a whole job can be changed at any time.
     """
@@ -42,6 +42,9 @@ def _is_spent(action: ActionView, jobs: Callable[[str], list[JobSummary]]) -> bo
     if stops_jobs(action):
         return not any(getattr(job, action.verb) for name in undo_targets(action)
                        for job in jobs(name))  # fmt: skip
+    if is_priority_of_jobs(action):
+        given = (action.note or "").rpartition("; ")[2]
+        return not any(str(job.priority) == given for part in parts for job in jobs(part))
     if action.verb not in ENDED or (
         action.verb == "priority" and not all("/" in part for part in parts)
     ):

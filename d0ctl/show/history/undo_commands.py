@@ -107,7 +107,7 @@ def is_overtaken(action: PastAction, later: Sequence[PastAction]) -> bool:
               if _ends(other, action) and not _is_restored(other, later[:at])]  # fmt: skip
     if action.verb in SETTINGS and any(other.verb == "site apply" for other in later):
         return True
-    if action.verb in REQUESTS:
+    if action.verb in REQUESTS and not is_priority_of_jobs(action):
         ending += [other for other in later if other.verb == UPDATE]
     if any(other.verb in REMOVES and _covers(other, action.target) for other in ending):
         return True
@@ -139,10 +139,21 @@ def _canceling(action: PastAction) -> frozenset[str]:
     return CANCELS if action.verb == "hold" else CANCELS - {"finish"}
 
 
+def is_priority_of_jobs(action: PastAction | ActionView) -> bool:
+    """Return whether an action gave whole jobs a priority, which updates leave if their job file
+    has none.
+    """
+    return action.verb == "priority" and _names_jobs(action)
+
+
 def stops_jobs(action: PastAction | ActionView) -> bool:
     """Return whether an action holds or pauses whole jobs, and not some of their packages."""
+    return action.verb in ("hold", "pause") and _names_jobs(action)
+
+
+def _names_jobs(action: PastAction | ActionView) -> bool:
     named = [_selector(target) for target in undo_targets(action)]
-    return action.verb in ("hold", "pause") and all(name and name.names_jobs for name in named)
+    return all(name and name.names_jobs for name in named)
 
 
 def _is_restored(action: PastAction, later: Sequence[PastAction]) -> bool:
