@@ -254,6 +254,21 @@ def test_a_retry_of_held_packages_names_the_release(site: Site, d0ctl: Type) -> 
     assert d0ctl("retry", "prod:held").stderr.endswith("d0ctl release prod:held\n")
 
 
+@pytest.mark.parametrize(("stop", "start"), [("hold", "release"), ("pause", "resume")])
+def test_why_of_a_job_names_the_command_that_undoes_the_stop_of_its_packages(
+    site: Site, d0ctl: Type, stop: str, start: str
+) -> None:
+    site.submit(production())
+    for stage in (1, 2):
+        d0ctl(stop, f"prod/{stage}")
+
+    said = d0ctl("why", "prod").stdout
+
+    assert f"$ d0ctl {start} 'prod:held'\n" in said or f"$ d0ctl {start} prod:held\n" in said
+    assert d0ctl(start, "prod:held").exit_code == 0
+    assert "held" not in d0ctl("why", "prod").stdout
+
+
 def test_a_line_that_its_readers_do_not_need_is_not_said_to_be_dropped_by_a_person(
     site: Site, d0ctl: Type
 ) -> None:

@@ -123,7 +123,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ("up to date again, as they ran with this recipe", found.returned.values()),
         ("whose results are accepted, made with another recipe", by_recipe),
         ("whose results are accepted, made with files that were changed since", by_files),
-        ("left running as submitted", found.busy.values()),
+        ("left running as they were launched", found.busy.values()),
         (
             "out of date, run with another recipe or other inputs",
             [package for key, package in stale.items() if key not in found.earlier],

@@ -43,8 +43,8 @@ def _is_spent(action: ActionView, jobs: Callable[[str], list[JobSummary]]) -> bo
         return not any(getattr(job, action.verb) for name in undo_targets(action)
                        for job in jobs(name))  # fmt: skip
     if is_priority_of_jobs(action):
-        given = (action.note or "").rpartition("; ")[2]
-        return not any(str(job.priority) == given for part in parts for job in jobs(part))
+        value = (action.note or "").rpartition("; ")[2]
+        return not any(str(job.priority) == value for part in parts for job in jobs(part))
     if action.verb not in ENDED or (
         action.verb == "priority" and not all("/" in part for part in parts)
     ):

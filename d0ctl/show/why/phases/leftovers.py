@@ -23,11 +23,11 @@ def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
                 f"{count(counts[phase], 'package is', 'packages are')} {description}"
             )
     if counts.get("held", 0) > 1:
-        single = [f"d0ctl {verb} {row.path}" for verb in ("release", "resume")
-                  for row in part.sample([Phase.HELD], MOST)]  # fmt: skip
-        all_held = f"d0ctl release {quote(part.path + ':held')}"
+        all_held = {f"d0ctl {verb} {row.path}": f"d0ctl {verb} {quote(part.path + ':held')}"
+                    for verb in ("release", "resume")
+                    for row in part.sample([Phase.HELD], MOST)}  # fmt: skip
         explanation.commands[:] = dict.fromkeys(
-            all_held if command in single else command for command in explanation.commands
+            all_held.get(command, command) for command in explanation.commands
         )
     if part.job.blocked and counts.get("waiting"):
         explanation.facts.append(_blocked(store, part, counts["waiting"]))
