@@ -9,6 +9,7 @@ from d0ctl.store import Store
 from d0ctl.store.checks.belongings import wanted
 from d0ctl.store.files import inventory
 from d0ctl.store.files.inventory import UnknownInput
+from d0ctl.store.jobs.unneeded_files import makers_of_lost
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.site import default
 from d0ctl.units import count
@@ -23,6 +24,8 @@ WITH_JOB = f"{UNKNOWN}: d0ctl removes it with its job"
 AFTER_JOB = f"{UNKNOWN}: an inventory removes it once its job is removed"
 
 LEFT = f"{UNKNOWN}: d0ctl leaves it there"
+
+PERHAPS_LOST = f"{UNKNOWN}: the next inventory takes it in if it has the checksum of a lost copy"
 
 LATER = f"{UNKNOWN}: d0ctl removes it when the packages there from before the restore have ended"
 
@@ -66,11 +69,17 @@ def _details(store: Store, node: Node, found: Survey) -> dict[str, str]:
     unknown = {path: entry for entry in reported if (path := str(entry["path"])) not in expected}
     inputs = inventory.inputs(store, node.cluster_id, unknown.values())
     needed = {path.removeprefix(f"{base}/").split("/")[1] for path in expected}
+    attempts = {entry["attempt"] for entry in unknown.values()} - {None}
+    needed |= {str(attempt) for attempt in makers_of_lost(store, attempts)}
     is_compared = bool(default(store, "inventory-every"))
+    lacking = inventory.lacking(store, node.cluster_id, [*unknown.values()]) if is_compared else []
+    lost = {copy.path for copy in lacking}
     details = dict[str, str]()
     for path, entry in unknown.items():
         _, top, *_ = str(entry["folder"]).split("/")
-        if top == "in":
+        if path in lost:
+            details[path] = PERHAPS_LOST
+        elif top == "in":
             details[path] = _of_input(inputs.get(path), is_compared=is_compared)
         elif entry["attempt"] is None:
             details[path] = LEFT

@@ -19,7 +19,7 @@ MOST_UNKNOWN = 1000
 MOST_FORGOTTEN = 1000
 """How many old findings are forgotten in one statement."""
 
-MOST_LACKING = 100
+MOST_LACKING = 1000
 """How many unknown files may be compared by checksum at a time."""
 
 KEEP_FINDINGS_S = 30 * 86400.0

@@ -155,8 +155,17 @@ def give_up(store: Store, node: int, copies: Iterable[RemovableCopy], *, now: fl
 
 
 def sweep(store: Store, node: int, attempts: Sequence[int]) -> None:
-    """Have the cache folders of these attempts on a node removed that hold no needed file."""
-    store.change("purge_orphans", node=node, attempts=json.dumps(list(attempts)))
+    """Have the cache folders of these attempts on a node removed that hold no needed file.
+
+    Those that may hold a lost output stay: an inventory takes that in.
+    """
+    others = set(attempts) - makers_of_lost(store, attempts)
+    store.change("purge_orphans", node=node, attempts=json.dumps(sorted(others)))
+
+
+def makers_of_lost(store: Store, attempts: Iterable[int]) -> set[int]:
+    """Return those of these attempts that made outputs which were lost since."""
+    return {row["id"] for row in store.rows("makers_of_lost", attempts=json.dumps([*attempts]))}
 
 
 def unrecorded_files(store: Store, *, before: float) -> list[str]:

@@ -443,6 +443,16 @@ select :attempt, coalesce(max(seq), 0) + 1, :now, :note from note where attempt_
 -- Change the requests of a package.
 update package set requirement_id = ? where id = ?;
 
+-- name: makers_of_lost
+-- Of these attempts, those whose folders may have an output that was lost, once it is put back.
+select attempt.id
+  from json_each(:attempts) as listed
+  join attempt on attempt.id = listed.value and attempt.outcome = 'successful'
+ where exists (select 1
+                 from file
+                where file.package_id = attempt.package_id and file.present = 0
+                  and file.removed is null and file.checksum is not null);
+
 -- name: purge_orphans
 -- Of these attempts, which have a folder in the cache of a node, remove those that have ended, keep
 -- no files and have no copy there, unless a launched package reads an output of their package.
