@@ -45,7 +45,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "results": results.Results,
     "results --copy": results.Copied,
     "report failures": reports.Failures,
-    "report timeline": reports.Timeline,
+    "report timeline": history.Timeline,
     "report usage": reports.UsageReport,
     "report disk": reports.DiskReport,
     "policy try": reports.PolicyTrials,

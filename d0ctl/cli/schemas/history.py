@@ -1,6 +1,8 @@
-"""The document of a history."""
+"""The documents of a history and of a timeline."""
 
-from typing import Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
+
+from msgspec import Meta
 
 from d0ctl.cli.schemas.jobs import AttemptFailure, Time
 from d0ctl.cli.schemas.packages import Note
@@ -156,3 +158,34 @@ class FailedLogs(TypedDict):
     selector: str
     failed: int
     reasons: list[FailedLogsOfReason]
+
+
+class TimelineAttempt(TypedDict):
+    """An attempt on its node; without an end it is still going on, as far as is known."""
+
+    path: str
+    node: str
+    launched: Time | None
+    started: Time | None
+    ended: Time | None
+    outcome: str | None
+    reason: str | None
+    contact_lost: Annotated[Time | None, Meta(description="It takes no slot since: end unknown.")]
+    straggler: Annotated[bool, Meta(description="It runs, or ran, much longer than its stage.")]
+
+
+class TimelineRow(TypedDict):
+    """A slot of a node, or a line of a job, with its attempts by launch."""
+
+    row: Annotated[str, Meta(description="The node, or STAGE/LINE.")]
+    slot: Annotated[int | None, Meta(description="The number of the slot; null for a line.")]
+    attempts: list[TimelineAttempt]
+
+
+class Timeline(TypedDict):
+    """When and where the last attempts ran, from the first launch to the last end, or now."""
+
+    job: str | None
+    begin: Time | None
+    end: Time | None
+    rows: list[TimelineRow]

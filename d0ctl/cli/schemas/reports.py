@@ -87,37 +87,6 @@ class Failures(TypedDict):
     by_input: list[ByInput]
 
 
-class TimelineAttempt(TypedDict):
-    """An attempt on its node; without an end it is still going on, as far as is known."""
-
-    path: str
-    node: str
-    launched: Time | None
-    started: Time | None
-    ended: Time | None
-    outcome: str | None
-    reason: str | None
-    contact_lost: Annotated[Time | None, Meta(description="It takes no slot since: end unknown.")]
-    straggler: Annotated[bool, Meta(description="It runs, or ran, much longer than its stage.")]
-
-
-class TimelineRow(TypedDict):
-    """A slot of a node, or a line of a job, with its attempts by launch."""
-
-    row: Annotated[str, Meta(description="The node, or STAGE/LINE.")]
-    slot: Annotated[int | None, Meta(description="The number of the slot; null for a line.")]
-    attempts: list[TimelineAttempt]
-
-
-class Timeline(TypedDict):
-    """When and where the last attempts ran, from the first launch to the last end, or now."""
-
-    job: str | None
-    begin: Time | None
-    end: Time | None
-    rows: list[TimelineRow]
-
-
 class Used(TypedDict):
     """What some attempts took."""
 
@@ -125,6 +94,9 @@ class Used(TypedDict):
     successful: int
     failed: Annotated[int, Meta(description="Failed or lost.")]
     success: Annotated[float | None, Meta(description="successful / (successful + failed).")]
+    mean_run: Annotated[float | None, Meta(description="Seconds that successful ones ran.")]
+    shortest_run: float | None
+    longest_run: float | None
     reserved_cpu_hours: Annotated[float, Meta(description="Run time x CPUs.")]
     cpu_hours: float
     wasted_cpu_hours: Annotated[float, Meta(description="Of failed attempts.")]

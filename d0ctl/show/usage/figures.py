@@ -8,14 +8,14 @@ from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.store.views.usage import Report, Usage
 from d0ctl.units import clean, count, duration
 
-COLUMNS = ("attempts", "success", "reserved", "CPU time", "wasted CPU", "efficiency",
-           "mean wait", "longest wait", "per hour")  # fmt: skip
+COLUMNS = ("attempts", "success", "run time", "longest", "reserved", "CPU time", "wasted CPU",
+           "efficiency", "mean wait", "longest wait", "per hour")  # fmt: skip
 """The column headings of the figures."""
 
-SHORT = ("attempts", "success", "reserved", "CPU", "wasted", "eff.", "wait", "", "per h")
+SHORT = ("attempts", "success", "run", "", "reserved", "CPU", "wasted", "eff.", "wait", "", "")
 """The same for a terminal on which the others have no room: those without a name are left out."""
 
-WIDE = 130
+WIDE = 150
 """From how many columns on the long headings are used."""
 
 TITLES = {"node": "nodes", "software": "software", "researcher": "researchers", "job": "jobs",
@@ -47,6 +47,8 @@ def cells(usage: Usage) -> tuple[str, ...]:
     return (
         count(usage.attempts),
         _percent(usage.success),
+        duration(usage.run_s),
+        duration(usage.longest_run_s),
         duration(usage.reserved_s),
         duration(usage.cpu_s),
         duration(usage.wasted_s),

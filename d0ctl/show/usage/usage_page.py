@@ -74,7 +74,7 @@ def _minute(at: float | None) -> str:
 
 
 def _tiles(whole: Usage) -> str:
-    attempts, success, reserved, cpu, wasted, efficiency, wait, _, rate = cells(whole)
+    attempts, success, _, _, reserved, cpu, wasted, efficiency, wait, _, rate = cells(whole)
     tiles = [
         (attempts, "attempts ended"), (success, "successful, without killed ones"),
         (reserved, "reserved: run time × CPUs"), (cpu, "CPU time"),

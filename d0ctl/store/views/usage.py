@@ -13,7 +13,7 @@ GROUPS = ("node", "software", "researcher", "job", "stage")
 """The properties by which attempts are counted."""
 
 _SUMS = ("attempts", "successful", "failed", "cpu_s", "reserved_s", "core_s", "wasted_s",
-         "waited_s", "waits")  # fmt: skip
+         "ran_s", "waited_s", "waits")  # fmt: skip
 
 
 class Usage(Struct):
@@ -33,6 +33,10 @@ class Usage(Struct):
     """That of attempts whose CPU time is known."""
     wasted_s: float = 0.0
     """The CPU time of failed attempts."""
+    ran_s: float = 0.0
+    """The run time of successful ones, as the next two."""
+    shortest_run_s: float | None = None
+    longest_run_s: float | None = None
     waited_s: float = 0.0
     waits: int = 0
     longest_s: float | None = None
@@ -49,6 +53,11 @@ class Usage(Struct):
     def efficiency(self) -> float | None:
         """Return the fraction of their CPUs that they used."""
         return self.cpu_s / self.core_s if self.core_s > 0 else None
+
+    @property
+    def run_s(self) -> float | None:
+        """Return the mean run time of successful ones."""
+        return self.ran_s / self.successful if self.successful else None
 
     @property
     def wait_s(self) -> float | None:
@@ -125,11 +134,16 @@ def _grouped(rows: Iterable[Row], name_of: Callable[[Row], str]) -> list[Usage]:
         for key in _SUMS:
             setattr(usage, key, getattr(usage, key) + row[key])
         usage.longest_s = _most(usage.longest_s, row["longest_s"])
+        usage.longest_run_s = _most(usage.longest_run_s, row["longest_run_s"])
+        usage.shortest_run_s = _least(usage.shortest_run_s, row["shortest_run_s"])
         usage.last = _most(usage.last, row["last"])
         usage.first = row["first"] if usage.first is None else min(usage.first, row["first"])
     return list(groups.values())
 
 
 def _most(first: float | None, other: float | None) -> float | None:
-    known = [each for each in (first, other) if each is not None]
-    return max(known) if known else None
+    return max((each for each in (first, other) if each is not None), default=None)
+
+
+def _least(first: float | None, other: float | None) -> float | None:
+    return min((each for each in (first, other) if each is not None), default=None)

@@ -310,8 +310,8 @@ select attempt.id, package.id, package.stage_id, requirement.cpus,
 
 -- name: use_by_stage_and_node
 -- The included attempts of each stage on each node: how they ended, CPU seconds, CPUs times run
--- time, of all and where the CPU time is known, the CPU time of failures, and how long packages
--- waited.
+-- time, of all and where the CPU time is known, the CPU time of failures, the run times of successes,
+-- and how long packages waited.
 select job.name as job, job.originator as researcher, stage.seq as stage, stage.name as stage_name,
        attempt.node_name as node, count(*) as attempts,
        sum(attempt.outcome = 'successful') as successful,
@@ -322,6 +322,12 @@ select job.name as job, job.originator as researcher, stage.seq as stage, stage.
                         * max(0, run_end.ended - attempt.started))), 0) as core_s,
        coalesce(sum(iif(attempt.outcome in ('failed', 'lost'),
                         coalesce(attempt.cpu, run_end.ended - attempt.started), 0)), 0) as wasted_s,
+       coalesce(sum(max(0, run_end.ended - attempt.started))
+                filter (where attempt.outcome = 'successful'), 0) as ran_s,
+       min(max(0, run_end.ended - attempt.started))
+           filter (where attempt.outcome = 'successful') as shortest_run_s,
+       max(max(0, run_end.ended - attempt.started))
+           filter (where attempt.outcome = 'successful') as longest_run_s,
        coalesce(sum(attempt_use.waited), 0) as waited_s, count(attempt_use.waited) as waits,
        max(attempt_use.waited) as longest_s,
        min(coalesce(attempt.started, attempt.launched)) as first, max(run_end.ended) as last
@@ -345,6 +351,12 @@ select coalesce(binary.software, '(no software)') as name, count(*) as attempts,
            as core_s,
        coalesce(sum(iif(attempt.outcome in ('failed', 'lost'),
                         coalesce(ran.cpu, ran.ended - ran.started), 0)), 0) as wasted_s,
+       coalesce(sum(max(0, ran.ended - ran.started)) filter (
+           where attempt.outcome = 'successful' or ran.seq < coalesce(attempt.binary, 0)), 0) as ran_s,
+       min(max(0, ran.ended - ran.started)) filter (
+           where attempt.outcome = 'successful' or ran.seq < coalesce(attempt.binary, 0)) as shortest_run_s,
+       max(max(0, ran.ended - ran.started)) filter (
+           where attempt.outcome = 'successful' or ran.seq < coalesce(attempt.binary, 0)) as longest_run_s,
        0 as waited_s, 0 as waits, null as longest_s,
        min(coalesce(attempt.started, attempt.launched)) as first, max(run_end.ended) as last
   from attempt_use

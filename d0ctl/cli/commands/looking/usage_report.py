@@ -112,7 +112,9 @@ def _about(selector: str | None, period: float | None) -> str:
 def _figures(usage: "Usage") -> dict[str, Any]:
     return {
         "attempts": usage.attempts, "successful": usage.successful, "failed": usage.failed,
-        "success": _rounded(usage.success), "reserved_cpu_hours": usage.reserved_s / 3600,
+        "success": _rounded(usage.success),
+        "mean_run": _rounded(usage.run_s), "shortest_run": _rounded(usage.shortest_run_s),
+        "longest_run": _rounded(usage.longest_run_s), "reserved_cpu_hours": usage.reserved_s / 3600,
         "cpu_hours": usage.cpu_s / 3600,
         "wasted_cpu_hours": usage.wasted_s / 3600,
         "efficiency": _rounded(usage.efficiency), "mean_wait": _rounded(usage.wait_s),

@@ -11,7 +11,7 @@ import typer
 from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.commands.looking.usage_report import Csv
-from d0ctl.cli.schemas import reports
+from d0ctl.cli.schemas import history
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.output import emit_json, sheet, show
@@ -53,7 +53,7 @@ def timeline(job: Job = None, csv: Csv = False, json: options.Json = False) -> N
     show(page)
 
 
-def _document(spans: Sequence[AttemptSpan], job: str | None, now: float) -> reports.Timeline:
+def _document(spans: Sequence[AttemptSpan], job: str | None, now: float) -> history.Timeline:
     begin, end = timeline_page.extent(spans, now)
     rows = time_rows.slots(spans, end, begin) if job is None else time_rows.lines(spans)
     slow = time_rows.stragglers(spans, now)
@@ -65,15 +65,15 @@ def _document(spans: Sequence[AttemptSpan], job: str | None, now: float) -> repo
     }
 
 
-def _row(row: TimeRow, slow: set[AttemptSpan]) -> reports.TimelineRow:
-    attempts = [fill(reports.TimelineAttempt, each, straggler=each in slow) for each in row.spans]
+def _row(row: TimeRow, slow: set[AttemptSpan]) -> history.TimelineRow:
+    attempts = [fill(history.TimelineAttempt, each, straggler=each in slow) for each in row.spans]
     return {"row": row.of, "slot": row.slot, "attempts": attempts}
 
 
-def _print_csv(document: reports.Timeline) -> None:
+def _print_csv(document: history.Timeline) -> None:
     """Print a line for each attempt, with its row and slot; empty for what is not known yet."""
     writer = separated.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["row", "slot", *reports.TimelineAttempt.__annotations__])
+    writer.writerow(["row", "slot", *history.TimelineAttempt.__annotations__])
     for row in document["rows"]:
         for attempt in row["attempts"]:
             values = {**attempt, "straggler": "yes" if attempt["straggler"] else "no"}
