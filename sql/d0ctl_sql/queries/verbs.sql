@@ -605,7 +605,8 @@ select count(*) over () as number, package_path.path
 
 -- name: lines_needing_dropped
 -- The first lines of a job with packages that have succeeded with files of dropped lines of other jobs,
--- and require them, or have read no others that they do not require.
+-- and require them, or have read no others that they do not require; not those that would read other
+-- files now, as an update says, or as the other job got or lost lines since this one took its files.
 select distinct job.name as job, stage.seq as stage, line.seq as line, maker.name as maker,
        file.name as file
   from outdated_package
@@ -617,6 +618,10 @@ select distinct job.name as job, stage.seq as stage, line.seq as line, maker.nam
   join job on job.id = stage.job_id
   join job as maker on maker.id = file.job_id
  where outdated_package.job_id = :job
+   and (outdated_package.by_recipe = 0 or outdated_package.acceptable = 1)
+   and (input.required = 1
+        or not exists (select 1 from need
+                        where need.job_id = :job and need.maker_id = maker.id and need.behind = 1))
    and (input.required = 1
         or not exists (select 1
                          from input as other
@@ -626,15 +631,30 @@ select distinct job.name as job, stage.seq as stage, line.seq as line, maker.nam
  limit 10;
 
 -- name: lines_needing_elsewhere
--- How many lines of other jobs have packages that have succeeded with files of the selected ones and
--- require them, and the first of these lines.
+-- How many lines of other jobs have packages that have succeeded with files of the selected ones, and
+-- require them, or have read no others that they do not require, and the first of these lines; not
+-- those that would read other files now.
 select count(*) over () as number, job.name as job, stage.seq as stage, line.seq as line
   from (select distinct package.line_id
           from selected_package
           join file on file.package_id = selected_package.package_id
-          join input on input.file_id = file.id and input.required = 1 and input.dropped = 0
+          join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
           join package on package.id = input.package_id and package.phase = 'done'
-                      and package.job_id <> file.job_id) as needing
+                      and package.job_id <> file.job_id
+          join need on need.job_id = package.job_id and need.maker_id = file.job_id
+         where not exists (select 1 from outdated_package
+                            where outdated_package.package_id = package.id
+                              and by_recipe = 1 and acceptable = 0)
+           and (input.required = 1
+                or need.behind = 0
+               and not exists (select 1
+                                 from input as other
+                                 join file as found on found.id = other.file_id and found.dropped = 0
+                                where other.package_id = package.id and other.own = 0
+                                  and other.required = 0
+                                  and found.package_id not in (select package_id
+                                                                 from selected_package)))
+        ) as needing
   join line on line.id = needing.line_id and line.dropped is null and line.named <> 2
   join stage on stage.id = line.stage_id
   join job on job.id = stage.job_id

@@ -1,0 +1,72 @@
+"""Jobs that read a stage of another job of which lines are dropped, and others may come instead."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.site import Site
+
+WHOLE = "job: made\nstages: [{name: m, lines: [{run: date > all, outputs: all}]}]\n"
+PARTS = """\
+job: made
+stages: [{name: m, lines: [{for: {n: [1, 2]}, run: "date > m-{n}", outputs: "m-{n}"}]}]
+"""
+FROM = (
+    "job: use\nstages: [{lines: [{run: 'cat {inputs} > u', inputs: {from: made/m}, outputs: u}]}]\n"
+)
+EACH = """\
+job: use
+stages:
+  - lines:
+      - for: {p: {from: made/m, by: 1}}
+        run: cat {p} > u-{p.index}
+        inputs: "{p}"
+        outputs: "u-{p.index}"
+"""
+
+
+def submit(site: Site, d0ctl: Type, folder: Path, made: str, use: str) -> None:
+    """Let a job succeed, and one that reads its stage."""
+    for name, text in (("made", made), ("use", use)):
+        (folder / f"{name}.yaml").write_text(text)
+        assert d0ctl("submit", str(folder / f"{name}.yaml")).exit_code == 0
+        for line in [1, 2] if "for:" in text else [1]:
+            site.finish(f"{name}/1/{line}/1")
+
+
+@pytest.mark.parametrize("is_updated", [False, True])
+def test_a_package_whose_stage_has_other_lines_now_is_run_again_with_these(
+    site: Site, d0ctl: Type, tmp_path: Path, *, is_updated: bool
+) -> None:
+    submit(site, d0ctl, tmp_path, WHOLE, FROM)
+    (tmp_path / "made.yaml").write_text(PARTS)
+    d0ctl("update", "made")
+    site.finish("made/1/2/1")
+    site.finish("made/1/3/1")
+    if is_updated:
+        d0ctl("update", "use")
+
+    dropped = d0ctl("kill-line", "made/1/1", "--drop-outputs").stdout
+    said = d0ctl("why", "use").stdout
+    updated = d0ctl("update", "use", "--again")
+
+    assert "to run it again without: d0ctl update use/1/1/1 --again\n" in dropped
+    assert "kill-line" not in said and "`d0ctl update use --again`" in said
+    assert updated.exit_code == 0 and site.phase("use/1/1/1") == "ready"
+
+
+def test_a_line_whose_only_input_is_dropped_has_to_be_dropped_before_an_update(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    submit(site, d0ctl, tmp_path, PARTS, EACH)
+
+    planned = d0ctl("kill-line", "made/1/2", "--drop-outputs", "--dry-run").stdout
+    dropped = d0ctl("kill-line", "made/1/2", "--drop-outputs").stdout
+    refused = d0ctl("update", "use", "--again").stderr
+
+    way = "d0ctl kill-line use/1/2 --drop-outputs\n"
+    for said in (planned, dropped):
+        assert f"1 line of other jobs needs these files, and must be dropped first: {way}" in said
+        assert "d0ctl update use" not in said
+    assert way in refused
