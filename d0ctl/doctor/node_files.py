@@ -13,7 +13,7 @@ from d0ctl.model import Node
 from d0ctl.nodes.inventory import Survey, is_another, survey
 from d0ctl.store import Store
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.checks.belongings import KnownAttempt, attempts, copies
+from d0ctl.store.checks.belongings import KnownAttempt, attempts, copies, to_remove
 from d0ctl.store.clusters import doubt
 from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.nodes import registry
@@ -157,6 +157,7 @@ class _NodeContents:
     def attempts(self) -> Iterator[Finding]:
         """Yield attempts that the database does not know, or that continue although they ended."""
         unknown: list[str] = []
+        going = to_remove(self._store, self._node.id)
         for attempt, state in self._found.attempts.items():
             known = self._known.get(attempt)
             if known is None and state == "running":
@@ -164,7 +165,8 @@ class _NodeContents:
                     "attempt", attempt, "is running, but is not in the database"
                 )
             elif known is None:
-                unknown.append(f"{self._base}/attempts/{attempt}")
+                if attempt not in going:
+                    unknown.append(f"{self._base}/attempts/{attempt}")
             elif known.outcome is not None and state == "running":
                 yield self._until_start(
                     "attempt", attempt, f"is still running, but is recorded as {known.outcome}"

@@ -113,6 +113,15 @@ def test_files_on_a_node_are_compared_with_the_database(site: Site, ran: Path) -
     assert findings(site) == {}, "the other nodes are looked at only when asked for"
 
 
+def test_attempts_of_a_removed_job_that_a_node_has_yet_to_remove_are_no_finding(
+    site: Site, ran: Path
+) -> None:
+    site.ok("remove", "busy", "--yes")
+
+    assert list((ran / "attempts").iterdir())
+    assert findings(site, "--nodes") == {}
+
+
 def test_an_attempt_that_died_unnoticed_is_repaired(site: Site) -> None:
     site.start_daemon()
     site.submit("job: waits\nstages: [{lines: [{run: 'sleep 300', outputs: []}]}]\n")

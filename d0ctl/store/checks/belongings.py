@@ -69,6 +69,11 @@ def copies(store: Store, node: int | None) -> Iterator[KnownCopy]:
         yield from make_all(KnownCopy, rows)
 
 
+def to_remove(store: Store, node: int) -> set[int]:
+    """Return the attempts whose folders a node has yet to remove, also those of removed jobs."""
+    return {row["attempt_id"] for row in store.rows("attempts_to_purge", node=node)}
+
+
 def attempts(store: Store, ids: Sequence[int]) -> dict[int, KnownAttempt]:
     """Return the records of these attempts, by their ids."""
     attempts: dict[int, KnownAttempt] = {}

@@ -439,6 +439,10 @@ select attempt.id, attempt.outcome, attempt.node_id,
   join attempt on attempt.id = listed.value
   join package on package.id = attempt.package_id;
 
+-- name: attempts_to_purge
+-- The attempts whose folders a node has yet to remove.
+select attempt_id from purge where node_id = :node and attempt_id is not null;
+
 -- name: known_copies
 -- Of the files that a node lists, those that are copies, are kept for a later attempt, are about to
 -- be removed, or belong to a live attempt.
@@ -460,7 +464,8 @@ select json_extract(listed.value, '$.path') as path
     or exists (select 1 from purge where purge.path = json_extract(listed.value, '$.path'))
     or exists (select 1 from purge where purge.path = json_extract(listed.value, '$.folder'))
     or exists (select 1 from purge where purge.node_id = :node
-                                     and purge.attempt_id = attempt.id);
+                                     and purge.attempt_id
+                                         = json_extract(listed.value, '$.attempt'));
 
 -- name: some_work_left
 -- Whether any package of any job moves, or should.
