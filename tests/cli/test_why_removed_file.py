@@ -123,6 +123,21 @@ def test_an_unneeded_file_is_gone_and_can_be_made_again(site: Site, d0ctl: Type)
         assert any("gen-1" in row and " purged" in row for row in rows)
 
 
+def test_only_a_file_that_packages_read_is_made_again_if_one_is_retried(
+    site: Site, d0ctl: Type
+) -> None:
+    read_by_all(site)
+    for path in ("prod/2/1/1", "prod/3/1/1"):
+        site.finish(path)
+    again = "it is made again if a package that reads it is retried"
+    for name in ("gen-1", "plot.png"):
+        assert d0ctl("file", "purge", f"prod:{name}", "--yes").exit_code == 0
+
+    assert again in reported(d0ctl, "prod:gen-1")["facts"]
+    facts = reported(d0ctl, "prod:plot.png")["facts"]
+    assert again not in facts and "no package reads it" in facts
+
+
 def test_an_unneeded_file_that_is_kept_from_now_on_is_only_made_again(
     site: Site, d0ctl: Type
 ) -> None:

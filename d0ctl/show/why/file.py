@@ -187,7 +187,7 @@ def _purged(about: _AboutFile) -> None:
     file = about.file
     why = why_gone(about.store, file, about.found_copies, about.now)
     about.explanation.answer = f"{_name(file)} was made by `{file.maker}` and is gone: {why}"
-    if not about.store.home.archive:
+    if about.readers and not about.store.home.archive:
         about.explanation.facts.append("it is made again if a package that reads it is retried")
     is_done = file.maker_phase == Phase.DONE
     is_kept = "retain" in (file.disposition or file.dispositions) or file.result or file.locator
