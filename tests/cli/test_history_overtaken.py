@@ -85,10 +85,9 @@ def test_values_of_packages_that_have_ended_are_not_to_be_changed_back(
     for words in (("edit", "prod/1/1", "--memory", "1GB"), ("priority", "prod/1/1", "60"),
                   ("priority", "prod", "70")):  # fmt: skip
         assert d0ctl(*words).exit_code == 0
-    site.finish("prod/1/1/1")
     before = undoes(d0ctl, "prod"), undoes(d0ctl)
 
-    site.finish("prod/1/2/1")
+    site.finish("prod/1/1/1")
 
     all_three = ["d0ctl edit prod/1/1 --memory none", "d0ctl priority prod/1/1 50",
                  "d0ctl priority prod 50"]  # fmt: skip

@@ -2,15 +2,20 @@
 jobs that something else has ended, such as a retry.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import takewhile
 
 from msgspec.structs import replace
 
-from d0ctl.model import Phase
+from d0ctl.errors import NotFound
+from d0ctl.model import Counts, Phase
+from d0ctl.select import parse, union
 from d0ctl.show.history.undo_commands import is_priority_of_jobs, stops_jobs, undo_targets
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import ActionView, JobSummary
 
 ENDED: Mapping[str, frozenset[Phase]] = {
@@ -18,6 +23,9 @@ ENDED: Mapping[str, frozenset[Phase]] = {
     "priority": frozenset({Phase.DONE, Phase.CANCELED, Phase.DROPPED}),
 }
 """The phases in which these actions change nothing of a package."""
+
+MOST_READ = 1_000
+"""Up to how many packages of an action are read; of more it counts what is left of their jobs."""
 
 
 def without_spent(store: Store, actions: Sequence[ActionView]) -> list[ActionView]:
@@ -31,11 +39,11 @@ def without_spent(store: Store, actions: Sequence[ActionView]) -> list[ActionVie
     def jobs(name: str) -> list[JobSummary]:
         return browse.jobs(store, name)
 
-    return [replace(action, undo=None) if _is_spent(action, jobs) else action
+    return [replace(action, undo=None) if _is_spent(store, action, jobs) else action
             for action in actions]  # fmt: skip
 
 
-def _is_spent(action: ActionView, jobs: Callable[[str], list[JobSummary]]) -> bool:
+def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSummary]]) -> bool:
     parts = action.target.split(" ")
     if action.undo is None:
         return False
@@ -50,5 +58,23 @@ def _is_spent(action: ActionView, jobs: Callable[[str], list[JobSummary]]) -> bo
     ):
         return False
     names = {part.partition("/")[0].partition(":")[0] for part in parts}
-    return not any(number and phase not in ENDED[action.verb] for name in names
-                   for job in jobs(name) for phase, number in job.counts.items())  # fmt: skip
+    counts = [job.counts for name in names for job in jobs(name)]
+    if _is_ended(action, counts):
+        return True
+    return action.packages <= MOST_READ and _is_ended(action, [_phases(store, action)])
+
+
+def _is_ended(action: ActionView, counts: Iterable[Counts]) -> bool:
+    return all(phase in ENDED[action.verb] for of in counts for phase, number in of.items()
+               if number)  # fmt: skip
+
+
+def _phases(store: Store, action: ActionView) -> Counts:
+    """Count the packages that the undo of an action selects by phase."""
+    _, _, *arguments = shlex.split(action.undo or "")
+    paths = [parse(word) for word in takewhile(lambda word: not word.startswith("-"), arguments)
+             if "/" in word or ":" in word]  # fmt: skip
+    try:
+        return lifecycle.phases(selection.choose(store, union(paths), now=0.0, lenient=True))
+    except NotFound:
+        return {}
