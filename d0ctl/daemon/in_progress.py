@@ -109,7 +109,11 @@ class Inventory(Struct):
     """How many copies were compared."""
     missing: list[CacheFinding] = field(default_factory=list)
     """Missing or changed copies, until they are recorded."""
+    changed: dict[str, CacheFinding] = field(default_factory=dict)
+    """Copies that may only have been copied there again, by path, until the node has read them."""
     is_compared: bool = False
+    is_judged: bool = False
+    """Whether it is decided that missing copies count as lost, or that the cache is in doubt."""
     is_doubtful: bool = False
     """Whether so many are missing that none counts as lost."""
 

@@ -24,7 +24,6 @@ from d0ctl.daemon.steps.cleanup import (
     sweep_caches,
 )
 from d0ctl.daemon.steps.courier_reports import act_on_reports
-from d0ctl.daemon.steps.gather import gather_inputs
 from d0ctl.daemon.steps.inventory import take_inventories
 from d0ctl.daemon.steps.monitor import (
     assign_couriers,
@@ -46,7 +45,12 @@ from d0ctl.daemon.steps.schedule import (
     work_on_tasks,
 )
 from d0ctl.daemon.steps.software import manage_software
-from d0ctl.daemon.steps.transfers import begin_transfers, drop_idle_transfers, spread_hot_inputs
+from d0ctl.daemon.steps.transfers import (
+    begin_transfers,
+    drop_idle_transfers,
+    gather_inputs,
+    spread_hot_inputs,
+)
 from d0ctl.daemon.turn import Step, Turn
 from d0ctl.dropbox import ReceivedMessages
 from d0ctl.errors import D0Error, DatabaseMoved, DatabaseUnavailable

@@ -10,7 +10,7 @@ from d0ctl.actions import apply, request
 from d0ctl.actions.nodes.node_accept_loss import LossPlan
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import Transfer
-from d0ctl.daemon.steps import inventory
+from d0ctl.daemon.steps import inventory, rereading
 from d0ctl.doctor.node_files import caches_in_doubt
 from d0ctl.doctor.orphans import unknown_files
 from d0ctl.errors import Refused
@@ -181,7 +181,7 @@ def test_the_record_of_a_copy_outlives_an_inventory_that_was_older(desk: Desk) -
     desk.begin_hash("look", older)
     answer = {"kind": "hash", "id": "look", "ok": True, "size": size, "checksum": checksum}
     with desk.store.writing():
-        inventory.end_hash(desk, node, answer, time.time())
+        rereading.end(desk, node, answer, time.time())
 
     assert read(desk.store, "location", "mtime", by="path") == [(mtime,)]
 

@@ -1,8 +1,10 @@
 """A home that was moved: its copies are found where they are now."""
 
+import shutil
+
 from d0ctl.config import Home
 from d0ctl.doctor.examine import examine
-from d0ctl.jobfile.spec import OutputSpec
+from d0ctl.jobfile.spec import Disposition, OutputSpec
 from d0ctl.show.why.file import file as why_file
 from d0ctl.store import backup, open_store
 from d0ctl.store.views import file_locations
@@ -37,6 +39,23 @@ def test_a_later_job_reads_the_results_of_a_home_that_was_moved(site: Site) -> N
     assert site.runs() == {"raw": 1, "look": 1}
     with open_store(site.home) as store:
         assert value(store, "location", "path") == str(site.home.result("raw", "hits"))
+        assert examine(store).findings == []
+
+
+def test_copies_that_came_with_the_home_by_a_copy_count_at_once(site: Site) -> None:
+    kept = frozenset({Disposition.RETAIN_INDEF})
+    outputs = [OutputSpec("hits", dispositions=kept)]
+    site.drive(site.submit(job("raw", [simple(site.ran("raw", "echo 7 > hits"), outputs=outputs)])))
+    root = site.home.root
+    moved = root.with_name("copied")
+    shutil.copytree(root, moved, ignore=shutil.ignore_patterns("wake"))  # a pipe
+    root.rename(root.with_name("first"))
+    site.home = Home(moved)
+
+    read(site)
+
+    assert site.runs() == {"raw": 1, "look": 1}
+    with open_store(site.home) as store:
         assert examine(store).findings == []
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import NO_PURGE_ORDER, ArchiveTransfer, PurgeOrder
-from d0ctl.daemon.steps import inventory, software, transfers
+from d0ctl.daemon.steps import inventory, rereading, software, transfers
 from d0ctl.daemon.steps.orders import kill_orders
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier import Courier, launch, order_many
@@ -150,7 +150,7 @@ def _received(desk: Desk, turn: Turn, node: int, frame: Frame) -> None:
         case "surveyed":
             inventory.take_part(desk, node, frame)
         case "hashed":
-            inventory.end_hash(desk, node, frame, now)
+            rereading.end(desk, node, frame, now)
         case "fault":
             log.warning("node %s: %s", desk.name_of(node), clean(frame["message"]))
 

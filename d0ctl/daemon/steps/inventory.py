@@ -10,7 +10,8 @@ import uuid
 from collections.abc import Iterable
 
 from d0ctl.daemon.desk import Desk
-from d0ctl.daemon.in_progress import Inventory, Transfer
+from d0ctl.daemon.in_progress import Inventory
+from d0ctl.daemon.steps import rereading
 from d0ctl.daemon.turn import Turn
 from d0ctl.model import Node
 from d0ctl.nodes.courier import Courier
@@ -82,25 +83,29 @@ def take_part(desk: Desk, node: int, frame: Frame) -> None:
 def _compare(desk: Desk, turn: Turn, node: int, listed: Inventory, every_s: float) -> None:
     """Compare a page of copies, or record a page of missing ones as lost.
 
-    Nothing counts as lost before all copies are compared: if most are missing, the cache is in
-    doubt. At the end, check the unknown files.
+    Nothing counts as lost before all copies are compared, and changed ones read: if most are
+    missing, the cache is in doubt. At the end, check the unknown files.
     """
     row = registry.by_id(desk.store, node)
     if row is None:
         _end(desk, node, time.monotonic())
-    elif not listed.is_compared:
+        return
+    if not listed.is_compared:
         page = inventory.page(desk.store, node, listed.after)
         is_first = (row.surveyed or 0.0) < desk.site.restored
         restored = desk.site.restored if is_first else 0.0
         listed.copies += len(page)
-        listed.missing += [
-            finding for copy in page if (finding := _finding(listed, row, copy, restored, turn.now))
-        ]
+        for copy in page:
+            finding = _finding(listed, row, copy, restored, turn.now)
+            name = _short(row, copy.path)
+            if finding and not rereading.may_be_same(desk, turn, listed, copy, finding, name):
+                listed.missing.append(finding)
         listed.is_compared = len(page) < inventory.PAGE
         listed.after = page[-1].file_id if page else listed.after
-        if listed.is_compared:
+    if listed.is_compared and rereading.are_read(listed):
+        if not listed.is_judged:
+            listed.is_judged = True
             _judge(desk, row, listed, turn.now)
-    if row is not None and listed.is_compared:
         _settle(desk, turn, row, listed, every_s)
 
 
@@ -183,13 +188,10 @@ def _look_for_unknown(
     known = wanted(desk.store, row, entries)
     entries = [entry for entry in entries if entry["path"] not in known]
     for lacking in inventory.lacking(desk.store, row.cluster_id, entries):
-        name, stamp = uuid.uuid4().hex, listed.survey.copies[_short(row, lacking.path)]
+        stamp = listed.survey.copies[_short(row, lacking.path)]
         arrival = Arrival(lacking.file_id, row.cluster_id, 0, lacking.path, node, lacking.size,
                           lacking.checksum, stamp["inode"], stamp["mtime"])  # fmt: skip
-        courier = desk.courier(node)
-        if courier is not None:
-            turn.after(desk.begin_hash, name, arrival)
-            turn.after(courier.order, {"kind": "hash", "id": name, "path": lacking.path})
+        rereading.read(desk, turn, arrival)
     unknown = {str(entry["path"]) for entry in entries}
     suspects = desk.suspects.get(node)
     removed = _remove_inputs(desk, row, entries, suspects or set())
@@ -242,25 +244,3 @@ def are_to_be_listed(desk: Desk, nodes: Iterable[int | None]) -> bool:
     desk.gone.update(listing)
     desk.inventory_due |= dict.fromkeys(listing, 0.0)
     return any(desk.gone[node] > MOST_GONE for node in listing)
-
-
-def end_hash(desk: Desk, node: int, frame: Frame, now: float) -> None:
-    """Accept an unknown file as the copy that it may be, if it has its checksum."""
-    arrival = desk.hashes.pop(frame["id"], None)
-    if arrival is None or not frame["ok"]:
-        return
-    is_expected = (frame["size"], frame["checksum"]) == (arrival.size, arrival.checksum)
-    if is_expected and not _is_replaced(desk, arrival):
-        inventory.take_in(desk.store, node, arrival, now=now)
-        log.info("node %s: took in %s", desk.name_of(node), arrival.path)
-
-
-def _is_replaced(desk: Desk, arrival: Arrival) -> bool:
-    """Return whether a transfer writes this copy anew, or has done so since the inventory.
-
-    A package launched with the times of the previous file would find its input changed.
-    """
-    if Transfer(arrival.file, arrival.cluster, arrival.result) in desk.transfers:
-        return True
-    found = copies.copies(desk.store, arrival.file)
-    return any(row.cluster_id == arrival.cluster for row in found)

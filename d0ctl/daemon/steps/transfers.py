@@ -1,4 +1,4 @@
-"""Transfers of files that packages or results/ need: their start and their end."""
+"""Transfers of files that packages or results/ need: request, start and end."""
 
 import logging
 import time
@@ -18,7 +18,7 @@ from d0ctl.store.attempts import outputs
 from d0ctl.store.clusters import replicas
 from d0ctl.store.files import copies, direct_logins, links
 from d0ctl.store.files.copies import Arrival, CopySource
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import gathering, registry
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +27,23 @@ SPREAD_S = 2.0
 
 SPREAD_SHARE = 200
 """That takes at most one part in so many of the time."""
+
+GATHER_S = 0.5
+"""How often files are gathered: those made in the meantime share a stream."""
+
+GATHER_SHARE = 20
+"""If that takes more than one part in so many of the loop's time, it is done less often."""
+
+
+def gather_inputs(desk: Desk, turn: Turn) -> None:
+    """Request inputs for packages that wait for more, on the nodes where they will probably run."""
+    if turn.received.messages:
+        desk.gathering.update(gathering.noticed(desk.store))
+    began = time.monotonic()
+    if not desk.gathering or began < desk.gather_due:
+        return
+    desk.gathering = set(gathering.gather(desk.store, desk.gathering, now=turn.now))
+    desk.gather_due = time.monotonic() + max(GATHER_S, GATHER_SHARE * (time.monotonic() - began))
 
 
 def begin_transfers(desk: Desk, turn: Turn) -> None:

@@ -100,6 +100,7 @@ class CachedCopy(Struct, frozen=True, gc=False):
     mtime: int | None
     made: float
     size: int | None
+    checksum: str | None
     written: float
 
 
@@ -159,6 +160,16 @@ def take_in(store: Store, node: int, arrival: copies.Arrival, *, now: float) -> 
     """Accept an unknown file as the copy that it is."""
     copies.arrive(store, [arrival], now=now)
     store.change("forget_cache_finding", node=node, path=arrival.path)
+
+
+def restamp(store: Store, node: int, copy: copies.Arrival, *, before: float) -> None:
+    """Record the stamp of a recorded copy that was found to have the contents of its file.
+
+    A copy that was recorded anew since `before` has another one.
+    """
+    store.change("restamp_copy", file=copy.file, cluster=copy.cluster, path=copy.path,
+                 inode=copy.inode, mtime=copy.mtime, before=before)  # fmt: skip
+    store.change("forget_cache_finding", node=node, path=copy.path)
 
 
 def of_file(store: Store, file: int, limit: int) -> list[FoundCopy]:

@@ -2,7 +2,7 @@
 -- A page of the recorded copies in the cache of a node; `written` is when an attempt there ended that
 -- made them, if that was before they were recorded, as if its message came after a restore.
 select location.file_id, location.cluster_id, location.path, location.inode, location.mtime,
-       location.made, file.size,
+       location.made, file.size, file.checksum,
        min(location.made, coalesce((select attempt.ended
                                       from package
                                       join attempt on attempt.id = package.attempt_id
@@ -13,6 +13,12 @@ select location.file_id, location.cluster_id, location.path, location.inode, loc
  where location.node_id = :node and location.file_id > :after
  order by location.file_id
  limit :limit;
+
+-- name: restamp_copy
+-- A copy was read, and is as recorded except for its stamp: record this.
+update location
+   set inode = :inode, mtime = :mtime
+ where file_id = :file and cluster_id = :cluster and path = :path and made < :before;
 
 -- name: lacking_copies
 -- Unknown files in the cache of a node that are probably a file without a copy there, by path,

@@ -402,9 +402,9 @@ select home from site;
 update site set home = :home;
 
 -- name: move_copies
--- The home was moved: copies in it, by their paths now.
+-- The home was moved: copies in it, by their paths now; their inodes may be others.
 update location
-   set path = :present || substr(path, length(:previous) + 1)
+   set path = :present || substr(path, length(:previous) + 1), inode = null
  where cluster_id = 1 and substr(path, 1, length(:previous)) = :previous;
 
 -- name: move_purges
