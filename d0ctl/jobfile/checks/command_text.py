@@ -12,6 +12,12 @@ _SIGNS = re.compile(r"[\s;|&()<>\"'`=,:]+")
 _BREAKS = re.compile(r"[\s;|&()<>\"'`]+")
 """Signs that no placeholder contains."""
 
+_CALLED = re.compile(r"(?:(?<!\\\n)^|[;&|(])[ \t]*([^\s;|&()<>\"'`/]*/[^\s;|&()<>\"'`]+)", re.M)
+"""A file that a text calls by `./NAME` or `FOLDER/NAME`."""
+
+_SEARCHED = re.compile(r"(?:(?<!\\\n)^|[;&|(])[ \t]*([\w.+-]+)(?=[\s;&|<>]|$)", re.MULTILINE)
+"""A command that a text calls by its name alone."""
+
 _WRITTEN = re.compile(r">\s*[\"']?([^\s;|&()<>\"'`]+)")
 _EXPANDED = re.compile(r"\$\{[^}]{0,100}\}|\$\([^)]{0,100}\)|\$\w+|\{[^}]{0,100}\}")
 
@@ -42,3 +48,15 @@ class CommandText(Struct, frozen=True, dict=True):
         is_found = len(parts) == len(sources) and word in parts
         name = sources[parts.index(word)] if is_found else word
         return name.removeprefix("./")
+
+
+def called_by(text: str) -> tuple[dict[str, str], set[str]]:
+    """Return what a text for a shell calls by a path, as written by its name, and by name alone."""
+    text = text[:1_000_000]
+    called = {word.removeprefix("./"): word for word in _CALLED.findall(text)}
+    return called, set(_SEARCHED.findall(text))
+
+
+def program_of(word: str) -> tuple[dict[str, str], set[str]]:
+    """Return the same of a program that is started without a shell."""
+    return {word.removeprefix("./"): word} if "/" in word else {}, {word}

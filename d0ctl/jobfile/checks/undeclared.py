@@ -11,6 +11,7 @@ from d0ctl.jobfile.checks.command_text import CommandText
 from d0ctl.jobfile.input_files import InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.placeholders import PLACEHOLDER, LoopValues, Template
 from d0ctl.jobfile.recipe import JobRecipe, LineRecipe, PackageRecipe, StageRecipe
+from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.jobfile.yaml.faults import Notes, near, shown
 
 NEAR = 0.75
@@ -104,6 +105,34 @@ def misspelt(
                 word,
                 f"{shown(word)} is not among its inputs: did you mean {shown('./' + meant)}?",
             )
+
+
+def without_folder(
+    command: CommandText, inputs: Collection[str], known: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the patterns that match inputs only without their folder, with a warning.
+
+    Words with a folder may bring the files, or the command, to it; so may a list of all inputs.
+    """
+    names = command.possible_names
+    if any(sign in command.text for sign in (INPUTS, GROUP, "D0CTL_INPUTS")):
+        return
+    for word in names:
+        name = word.removeprefix("./")
+        if "*" not in name or "/" in name or not name.strip("*") or _is_known(name, known):
+            continue
+        meant = next((own for own in inputs if fnmatchcase(Path(own).name, name)), None)
+        folder, _, _ = (meant or "").rpartition("/")
+        if not folder or f" {word}" not in command.text or any(
+            folder.startswith(other.rstrip("/")) or fnmatchcase(meant or "", other)
+            for other in names
+        ):  # fmt: skip
+            continue
+        written = shown(f"{folder}/{name}")
+        yield (
+            word,
+            f"{shown(word)} is {written} in the working directory: write that, or `layout: flat`",
+        )
 
 
 def kept_by_none(package: PackageRecipe, command: CommandText) -> Iterator[tuple[str, str]]:

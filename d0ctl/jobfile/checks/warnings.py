@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.checks import shell_names, undeclared
-from d0ctl.jobfile.checks.command_text import CommandText
+from d0ctl.jobfile.checks.command_text import CommandText, called_by, program_of
 from d0ctl.jobfile.checks.pattern_of import pattern_of
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.file_names import base_name, is_pattern
@@ -17,12 +17,6 @@ from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Notes, Position, did_you_mean, shown
 from d0ctl.units import without_unit
-
-_CALLED = re.compile(r"(?:(?<!\\\n)^|[;&|(])[ \t]*([^\s;|&()<>\"'`/]*/[^\s;|&()<>\"'`]+)", re.M)
-"""A file that a text calls by `./NAME` or `FOLDER/NAME`."""
-
-_SEARCHED = re.compile(r"(?:(?<!\\\n)^|[;&|(])[ \t]*([\w.+-]+)(?=[\s;&|<>]|$)", re.MULTILINE)
-"""A command that a text calls by its name alone."""
 
 _LISTS = ("D0CTL_INPUTS", INPUTS)
 
@@ -90,7 +84,9 @@ def _package(
             unread = [*others.unread(command, known_now, has_inputs=bool(own))]
             names = [file.local_name for file in own]
             wrong = undeclared.misspelt(command, names, known_now, files)
-            for word, message in (*unread, *wrong, *undeclared.kept_by_none(package, command)):
+            bare = undeclared.without_folder(command, names, known_now)
+            written = undeclared.kept_by_none(package, command)
+            for word, message in (*unread, *wrong, *bare, *written):
                 warnings.add(_position(binary, word), message)
             _not_executable(binary, own, text, files, warnings)
             _named_and_listed(binary, own, run_words, files, warnings)
@@ -144,9 +140,7 @@ def _not_executable(
 ) -> None:
     """Warn of a script beside the job file that is called but not executable, or not found."""
     is_shell = isinstance(binary.run, Script)
-    text = text[:1_000_000] if is_shell else text.split("\n", 1)[0]
-    called = {word.removeprefix("./"): word for word in _CALLED.findall(text)}
-    searched = set(_SEARCHED.findall(text) if is_shell else [text])
+    called, searched = called_by(text) if is_shell else program_of(text.split("\n", 1)[0])
     for file in own:
         path, name = files.absolute(file.file), file.local_name
         if name not in called.keys() | searched or not local_files.is_file(path):
