@@ -269,3 +269,20 @@ def test_the_history_keeps_the_undo_of_a_hold_of_packages_when_their_job_is_rele
     d0ctl("release", "prod")
 
     assert undoes(d0ctl, "prod")[:1] == ["d0ctl release 'prod/1/1/*:held'"]
+
+
+@pytest.mark.parametrize("words", ["kill prod/1/1", "kill-line prod/1/1 --drop-outputs"])
+def test_the_history_has_the_undo_of_a_kill_once_no_package_is_being_killed(
+    words: str, site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    d0ctl(*words.split(), "--yes")
+
+    at_once = undoes(d0ctl), undoes(d0ctl, "prod")
+    site.end("prod/1/1/1", "killed", reason="killed")
+
+    assert at_once == ([], [])
+    (undo,) = undoes(d0ctl)
+    assert undoes(d0ctl, "prod") == [undo]
+    assert d0ctl(*undo.split()[1:], "--dry-run").exit_code == 0

@@ -1,5 +1,5 @@
 """Actions that no command undoes any more: changed values of packages that have ended, and stops of
-jobs that something else has ended, such as a retry.
+jobs that something else has ended, such as a retry; or not yet: kills that are under way.
 """
 
 import shlex
@@ -24,6 +24,9 @@ ENDED: Mapping[str, frozenset[Phase]] = {
 }
 """The phases in which these actions change nothing of a package."""
 
+KILLS = frozenset({"kill", "kill-line"})
+"""Actions that can be undone once no package of their jobs is being killed."""
+
 MOST_READ = 1_000
 """Up to how many packages of an action are read; of more it counts what is left of their jobs."""
 
@@ -47,6 +50,9 @@ def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSu
     parts = action.target.split(" ")
     if action.undo is None:
         return False
+    names = {part.partition("/")[0].partition(":")[0] for part in parts}
+    if action.verb in KILLS:
+        return any(job.counts.get(Phase.KILLING) for name in names for job in jobs(name))
     if stops_jobs(action):
         return not any(getattr(job, action.verb) for name in undo_targets(action)
                        for job in jobs(name))  # fmt: skip
@@ -57,7 +63,6 @@ def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSu
         action.verb == "priority" and not all("/" in part for part in parts)
     ):
         return False
-    names = {part.partition("/")[0].partition(":")[0] for part in parts}
     counts = [job.counts for name in names for job in jobs(name)]
     if _is_ended(action, counts):
         return True

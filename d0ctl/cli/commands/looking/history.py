@@ -18,7 +18,7 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.cli.terminal.periods import length
 from d0ctl.errors import BadUsage
-from d0ctl.model import Phase, phase_word
+from d0ctl.model import phase_word
 from d0ctl.select import Selector
 from d0ctl.show.cards.package import EVERY_CHANGE
 from d0ctl.show.drawing.remark_texts import remark
@@ -133,13 +133,8 @@ def _actions(store: Store, wanted: Selector) -> list[ActionView]:
         return []
     is_package = wanted.is_one and wanted.level == "package"  # then few of them are shown
     found = browse.actions(store, wanted.job, MOST_READ if is_package else MOST_ACTIONS)
-    actions = [replace(action, undo=undo_at(action, time.time()))
-               for action in without_spent(store, found)]  # fmt: skip
-    if any(job.counts.get(Phase.KILLING) for job in browse.jobs(store, wanted.job)):
-        # A kill can be undone once it is done.
-        return [replace(action, undo=None if action.verb == "kill" else action.undo)
-                for action in actions]  # fmt: skip
-    return actions
+    return [replace(action, undo=undo_at(action, time.time()))
+            for action in without_spent(store, found)]  # fmt: skip
 
 
 def _draw(document: documents.History, now: float) -> None:
