@@ -104,3 +104,18 @@ def test_a_retry_ends_the_hold_of_a_job_by_d0ctl(site: Site, d0ctl: Type) -> Non
     assert before == (["d0ctl release prod"], ["d0ctl release prod"])
     assert undoes(d0ctl, "prod") == undoes(d0ctl) == []
     assert d0ctl("release", "prod").exit_code == 4
+
+
+@pytest.mark.parametrize("running", [[], ["--running"]])
+@pytest.mark.parametrize("released", ["prod/1/1", "prod:held", "prod"])
+def test_the_history_has_no_undo_of_a_pause_of_packages_that_were_released(
+    released: str, running: list[str], site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    d0ctl("pause", "prod/1/1/1", *running)
+    before = undoes(d0ctl), undoes(d0ctl, "prod")
+
+    is_released = d0ctl("release", released).exit_code == 0
+
+    assert before == (["d0ctl resume prod/1/1/1"], ["d0ctl resume prod/1/1/1"])
+    assert bool(undoes(d0ctl)) == bool(undoes(d0ctl, "prod")) == (not is_released)

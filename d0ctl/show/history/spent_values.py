@@ -1,5 +1,5 @@
 """Actions that no command undoes any more: changed values of packages that have ended, and stops of
-jobs that something else has ended, such as a retry; or not yet: kills that are under way.
+jobs and packages that something else has ended, such as a retry; or not yet: kills under way.
 """
 
 import shlex
@@ -10,9 +10,14 @@ from itertools import takewhile
 from msgspec.structs import replace
 
 from d0ctl.errors import NotFound
-from d0ctl.model import Counts, Phase
+from d0ctl.model import LIVE, Counts, Phase
 from d0ctl.select import parse, union
-from d0ctl.show.history.undo_commands import is_priority_of_jobs, stops_jobs, undo_targets
+from d0ctl.show.history.undo_commands import (
+    STOPS,
+    is_priority_of_jobs,
+    stops_jobs,
+    undo_targets,
+)
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, selection
@@ -27,13 +32,23 @@ ENDED: Mapping[str, frozenset[Phase]] = {
 KILLS = frozenset({"kill", "kill-line"})
 """Actions that can be undone once no package of their jobs is being killed."""
 
+CHANGED: Mapping[str, frozenset[Phase]] = {
+    "release": frozenset({Phase.HELD}),
+    "resume": frozenset({Phase.HELD, Phase.SUSPENDED}),
+    "retry": frozenset({Phase.FAILED, Phase.CANCELED}),
+}
+"""The phases in which these commands that undo an action change a package."""
+
+RUNNING = "--running"
+"""With this option packages that run are to be suspended, too, and may not be so yet."""
+
 MOST_READ = 1_000
 """Up to how many packages of an action are read; of more it counts what is left of their jobs."""
 
 
 def without_spent(store: Store, actions: Sequence[ActionView]) -> list[ActionView]:
     """Return actions, those without a command that undoes them whose jobs have nothing left for it,
-    or are not held or paused any more, or have another priority than they were given.
+    or are not stopped any more, or have another priority than they were given.
 
     The priority of a whole job can be changed at any time.
     """
@@ -51,14 +66,18 @@ def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSu
     if action.undo is None:
         return False
     names = {part.partition("/")[0].partition(":")[0] for part in parts}
-    if action.verb in KILLS:
-        return any(job.counts.get(Phase.KILLING) for name in names for job in jobs(name))
+    if action.verb in KILLS and any(
+        job.counts.get(Phase.KILLING) for name in names for job in jobs(name)
+    ):
+        return True
     if stops_jobs(action):
         return not any(getattr(job, action.verb) for name in undo_targets(action)
                        for job in jobs(name))  # fmt: skip
     if is_priority_of_jobs(action):
         value = (action.note or "").rpartition("; ")[2]
         return not any(str(job.priority) == value for part in parts for job in jobs(part))
+    if action.verb in STOPS:
+        return _is_over(store, action)
     if action.verb not in ENDED or (
         action.verb == "priority" and not all("/" in part for part in parts)
     ):
@@ -67,6 +86,16 @@ def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSu
     if _is_ended(action, counts):
         return True
     return action.packages <= MOST_READ and _is_ended(action, [_phases(store, action)])
+
+
+def _is_over(store: Store, action: ActionView) -> bool:
+    """Return whether nothing is stopped any more of the packages that an action stopped."""
+    changed = CHANGED.get((action.undo or "").split(" ")[1])
+    if changed is None or action.packages > MOST_READ:
+        return False
+    if RUNNING in (action.note or ""):
+        changed = changed.union(LIVE)
+    return changed.isdisjoint(_phases(store, action))
 
 
 def _is_ended(action: ActionView, counts: Iterable[Counts]) -> bool:
@@ -78,7 +107,7 @@ def _phases(store: Store, action: ActionView) -> Counts:
     """Count the packages that the undo of an action selects by phase."""
     _, _, *arguments = shlex.split(action.undo or "")
     paths = [parse(word) for word in takewhile(lambda word: not word.startswith("-"), arguments)
-             if "/" in word or ":" in word]  # fmt: skip
+             if not word.isdigit()]  # fmt: skip
     try:
         return lifecycle.phases(selection.choose(store, union(paths), now=0.0, lenient=True))
     except NotFound:

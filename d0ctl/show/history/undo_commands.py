@@ -131,12 +131,12 @@ def _ends(other: PastAction, action: PastAction) -> bool:
 
 
 def _canceling(action: PastAction) -> frozenset[str]:
-    """Return the actions that end a hold or a pause without a release or a resume."""
+    """Return the actions other than their undo that end a hold or a pause."""
     if action.verb not in ("hold", "pause"):
         return frozenset()
     if stops_jobs(action):
         return frozenset({"finish"})
-    return CANCELS if action.verb == "hold" else CANCELS - {"finish"}
+    return CANCELS if action.verb == "hold" else CANCELS - {"finish"} | {"release"}
 
 
 def is_priority_of_jobs(action: PastAction | ActionView) -> bool:
