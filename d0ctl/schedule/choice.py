@@ -147,18 +147,21 @@ class Choice:
         if not others:
             heap = self._heaps.get(brings, [])[:3]
             far = [self._capacities[number] for _, number in heap]
-            mine = self._rank_without(best, brings)
+            mine = mine if near else self._rank_without(best, brings)
             others = [
-                (self._rank_without(other, brings), other.node.name)
+                (self._rank_of(other, places, files) if near
+                 else self._rank_without(other, brings), other.node.name)
                 for other in far
                 if other is not best
                 and other.has_room(self._requirement, is_brought=brings)
                 and other.takes_inputs(files)
-            ]
+            ]  # fmt: skip
         found = NodeChoice(self._requirement.id, best.node.id, ONLY, len(self._capacities), fits)
         if not others:
             return found
-        rule, rival, ours, theirs = between(mine, others)
+        # nodes without inputs are chosen among by an estimate for all, which may favour another
+        behind = [other for other in others if other[0] >= mine] or [(mine, min(others)[1])]
+        rule, rival, ours, theirs = between(mine, behind)
         return replace(found, rule=rule, rival=rival, mine=ours, theirs=theirs)
 
     def _takes(self, capacity: NodeCapacity, files: InputCopies | None) -> bool:
