@@ -27,6 +27,16 @@ stages:
       - run: touch x-1.txt x-2.txt
         outputs: {file: "x-*.txt", late: yes, disposition: retain-indef%s}
 """
+SEVERAL = """\
+job: late
+stages:
+  - name: gen
+    lines:
+      - for: {n: [1, 2]}
+        run: echo {n} > a-{n}.txt
+        outputs: {file: "a-{n}.txt"%s}
+  - {name: read, lines: [{run: "cat {inputs} > b.txt", inputs: {from: gen}, outputs: b.txt}]}
+"""
 
 
 def results(site: Site) -> list[str]:
@@ -66,6 +76,19 @@ def test_a_removed_file_that_becomes_a_result_is_copied_when_it_is_made_again(si
     assert "removed since late/1/1/1 made it" in before
     assert results(site) == ["a.txt", "b.txt"]
     assert "result: yes" in site.ok("export", "late")
+
+
+def test_all_makers_of_removed_results_are_named_unless_they_run_again_anyhow(site: Site) -> None:
+    site.ok("run", site.write(SEVERAL % ""))
+    site.write(SEVERAL % RESULT)
+
+    planned = site.ok("update", "late", "--dry-run")
+    site.write((SEVERAL % RESULT).replace("cat", "cat -n"))
+    outdated = site.ok("update", "late", "--dry-run")
+
+    assert "2 files are results from now on (2 once made again)\n" in planned
+    assert "to make removed files again: d0ctl set-status late/1/1-2/1 unscheduled\n" in planned
+    assert "--again" in outdated and "set-status" not in outdated
 
 
 def test_a_file_that_is_declared_no_more_stays_in_results(site: Site) -> None:

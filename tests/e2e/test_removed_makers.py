@@ -82,13 +82,18 @@ def test_the_fault_of_a_job_file_that_reads_an_archived_job_says_how_to_read_its
 ) -> None:
     read.ok("archive", "maker", "--as", "old")
     folder = read.home.results / "maker"
-    fault = f"job `maker` was moved to archive `old`: `glob: {folder}/*` reads its results"
+    fault = f"job `maker` was moved to archive `old`: `glob: {folder}/*` reads all its results"
     for words in (("update", "reader"), ("clone", "reader"), ("submit", read.jobs / "job.yaml")):
         refused = read.d0ctl(*words)
         assert (refused.code, fault in refused.err) == (2, True)
 
     path = read.write(READER.replace("{from: maker/sim}", f"{{glob: '{folder}/*'}}"))
-    read.ok("update", "reader", "--file", path)
+    assert "--previous" not in read.ok("update", "reader", "--file", path)
+    back = read.d0ctl("update", "reader", "--previous")
+    assert (back.code, "the job file before the last update can't be taken" in back.err) == (
+        4,
+        True,
+    )
     read.ok("update", "reader", "--again")
     read.ok("run", "reader")
 

@@ -89,14 +89,14 @@ def test_no_reason_compares_a_node_with_a_better_one() -> None:
     draw = Random(3)
     for _ in range(2000):
         nodes = site(draw)
-        sizes = [
+        sizes: list[dict[int, int]] = [
             {
                 draw.randint(0, 4): draw.choice([0, 10, 10**6, 10**9])
                 for _ in range(draw.randint(0, 3))
             }
             for _ in range(8)
         ]
-        busy = {node.id: [Busy(1, draw.uniform(0, 5)) for _ in range(node.used)] for node in nodes}
+        busy = {node.id: [Busy(1, draw.uniform(0, 5))] * int(node.used) for node in nodes}
         rates = {(n, m): draw.choice([1e5, 1e7, 1e9]) for n in range(5) for m in range(1, 5)}
         links = Links(rates=draw.choice([{}, rates]), backlog={1: draw.uniform(0, 1e6)})
         decisions = place(

@@ -13,6 +13,7 @@ from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values,
 from d0ctl.actions.selection import is_whole_job
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Phase
+from d0ctl.select.condense import condense
 from d0ctl.store.jobs.correction import acceptance
 from d0ctl.store.jobs.correction.changed_requests import RequestChange
 from d0ctl.store.jobs.correction.comparison import Place
@@ -79,6 +80,8 @@ class UpdatePlan(Plan):
     """Whether the job file names another job, unlike the job file before."""
     results: ResultChange
     """The files that become results, and those in results/ that are declared no more."""
+    reads_gone: bool
+    """Whether the job file before reads jobs that are gone, so that it can't be taken again."""
     followers: Sequence[Follower]
     """The jobs that take all files of a stage that gets or loses lines."""
 
@@ -178,7 +181,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ran = count(len(stay), "package that has run", "packages that have run")
         change = "d0ctl file set-disposition FILE DISPOSITION"
         yield f"files of {ran} keep their dispositions: {change}"
-    yield from _results(plan)
+    yield from _results(plan, is_stale=bool(stale))
     moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.readers
     moved -= found.returned.keys()
     yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
@@ -211,8 +214,11 @@ def _requests(plan: UpdatePlan) -> Iterator[str]:
         yield f"{count(number, 'package')}: {', '.join(map(describe_change, changes))}"
 
 
-def _results(plan: UpdatePlan) -> Iterator[str]:
-    """Say which files are results from now on, and which stay in results/."""
+def _results(plan: UpdatePlan, *, is_stale: bool) -> Iterator[str]:
+    """Say which files are results from now on, and which stay in results/.
+
+    If packages are out of date, the command that runs them again makes removed files again, too.
+    """
     results = plan.results
     if results.files:
         are = "file is a result" if results.files == 1 else "files are results"
@@ -220,9 +226,10 @@ def _results(plan: UpdatePlan) -> Iterator[str]:
         due = f"{results.due:,} copied to results/ at once" if results.due else ""
         made = f"{later:,} once made{' again' * (results.removed == later)}" if later else ""
         yield f"{results.files:,} {are} from now on ({', '.join(filter(None, (due, made)))})"
-    if results.removed:
-        maker = undo.command("set-status", [results.maker], "unscheduled")
-        yield f"to make removed files again: {maker}"
+    if results.removed and not is_stale:
+        makers = [str(part) for part in condense(results.makers)]
+        again = undo.command("set-status", makers, "unscheduled")
+        yield f"to make removed files again: {again}"
     if results.stay and not plan.has_text:
         stay = "file stays" if results.stay == 1 else "files stay"
         yield f"{results.stay:,} {stay} in results/, although no longer a result"

@@ -22,6 +22,7 @@ from d0ctl.store.jobs.correction.texts import (
     is_taken_back,
     keep_text,
     parameter_texts,
+    reads_gone,
 )
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
@@ -101,6 +102,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         ),
         is_taken_back=not (options.previous or options.file) and is_taken_back(store, job.id),
         results=changed, names_other=_names_other(store, job, spec),
+        reads_gone=reads_gone(store, job.id),
         followers=followers(store, job.id, job.name, comparison.other_lines),
     )  # fmt: skip
 
@@ -166,7 +168,11 @@ def _unchanged(name: str, plan: UpdatePlan) -> str:
 def _undo(plan: UpdatePlan) -> str | None:
     if plan.is_empty:
         return None
-    back = [] if plan.has_text else [undo.command("update", [plan.name], "--previous")]
+    back = (
+        []
+        if plan.has_text or plan.reads_gone
+        else [undo.command("update", [plan.name], "--previous")]
+    )
     release = [undo.command("release", [plan.name])] if HELD in plan.settings else []
     return " && ".join(back + release) or None
 

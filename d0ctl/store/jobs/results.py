@@ -27,8 +27,8 @@ class ResultChange(Struct, frozen=True):
     """How many of them exist, so that they are copied at once."""
     removed: int = 0
     """How many of them were made and removed."""
-    maker: str = ""
-    """The path of the first package that made a removed one."""
+    makers: tuple[str, ...] = ()
+    """The paths of the packages that made these."""
     stay: int = 0
     """How many files in results/ are declared no more."""
 
@@ -45,7 +45,7 @@ def changed(
     done = [row for row in rows if row["phase"] == Phase.DONE and row["maker"] not in again]
     gone = [row["path"] for row in done if not row["present"]]
     return ResultChange(
-        len(rows), len(done) - len(gone), len(gone), gone[0] if gone else "",
+        len(rows), len(done) - len(gone), len(gone), tuple(dict.fromkeys(gone)),
         int(store.value("count_not_declared", job=job, declared=text)),
     )  # fmt: skip
 

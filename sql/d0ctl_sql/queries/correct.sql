@@ -207,6 +207,10 @@ select need.job_id as id, job.name
                 where stage.job_id = :job and stage.seq in (select value from json_each(:stages)))
  order by need.job_id;
 
+-- name: needs_gone
+-- Whether a job reads files of jobs that are gone, by its last job file.
+select 1 from need where job_id = :job and maker_id not in (select id from job) limit 1;
+
 -- name: leave_behind
 -- A job takes all files of a stage of another one, whose lines have changed.
 update need set behind = 1 where job_id = ? and maker_id = ?;

@@ -42,8 +42,14 @@ def read(
     is_stored = previous or (stored is not None and not stored.has_file)
     is_stored |= follows_job and is_taken_back(store, job.id)
     if stored is not None and file is None and is_stored:
-        spec = reader.read_text(stored.text, stored.source, stored.directory, values, names,
-                                is_seen=stored.has_file)  # fmt: skip
+        try:
+            spec = reader.read_text(stored.text, stored.source, stored.directory, values, names,
+                                    is_seen=stored.has_file)  # fmt: skip
+        except BadJobFile as error:
+            if not previous:
+                raise
+            raise Refused(f"the job file before the last update can't be taken again: {error}",
+                          hint=f"d0ctl history {job.name}") from error  # fmt: skip
     else:
         spec = reader.read(_path(job, file, stored), values, names)
     return with_priority(spec, job.priority, known.text if known else "")

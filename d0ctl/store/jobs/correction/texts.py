@@ -88,6 +88,11 @@ def _text_on_disk(known: JobText | None) -> str | None:
     return None if data is None else data.decode("utf-8-sig", errors="replace")
 
 
+def reads_gone(store: Store, job: int) -> bool:
+    """Return whether a job has read files of jobs that were removed or archived since."""
+    return store.row("needs_gone", job=job) is not None
+
+
 class Follower(NamedTuple):
     """A job that takes all files of a stage of another one."""
 

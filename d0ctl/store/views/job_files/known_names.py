@@ -65,7 +65,7 @@ def _archived(store: Store, job: str) -> str | None:
     """Say where a job is that was archived, and how its results can be read."""
     if (error := browse.archived(store, job)) is None:
         return None
-    return f"{error}: `glob: {store.home.results / job}/*` reads its results"
+    return f"{error}: `glob: {store.home.results / job}/*` reads all its results"
 
 
 def _stage(store: Store, job: str, stage: str, reader: int | None) -> OtherStage | None:
