@@ -12,12 +12,12 @@ from d0ctl.store.jobs.archive import Archive
 from d0ctl.units import clean, count, listed, moment, size
 
 if TYPE_CHECKING:
-    from d0ctl.store.checks.restore_consequences import Difference, Newer
+    from d0ctl.store.checks.restore_consequences import Difference, Newer, Stranded
 
 NO_ARCHIVES = "no archives yet: d0ctl archive '*' --ended 90d creates one"
 
 MOST_NAMED = 5
-"""How many jobs of an archive are named; the rest are counted."""
+"""How many jobs of an archive, or packages, are named; the rest are counted."""
 
 NO_PLUGINS = "no plug-ins are installed: docs/plugins.md says how to write one"
 
@@ -104,6 +104,24 @@ def _named(all_names: Sequence[str]) -> str:
     return clean(f"{names} and {more} more" if more > 0 else names)
 
 
+def stranded(left: "Stranded | None") -> Iterator[str]:
+    """Say which packages run where a restored home can't reach them, and what to do first."""
+    if left is None:
+        return
+    is_one, names = len(left.packages) == 1, [shlex.quote(name) for name in left.nodes]
+    packages, root = count(len(left.packages), "package"), clean(str(left.root))
+    s, it = ("s", "it") if is_one else ("", "them")
+    if not left.is_there:
+        yield (f"when the backup was made, {packages} ran on the machine of the home `{root}`, in "
+               f"its folder, and start{s} again here: {_named(left.packages)}")  # fmt: skip
+        return
+    yield (f"{packages} run{s} on this machine in the folder of `{root}`, where this home can't "
+           f"reach {it}, and would run a second time: {_named(left.packages)}")  # fmt: skip
+    yield f"before you change over, let {it} end, or kill {it}, and make a new backup:"
+    home = f"d0ctl --home {shlex.quote(root)}"
+    yield f"{home} node drain {' '.join(names)}; {home} daemon start"
+
+
 def would_restore(file: Path, database: Path) -> Iterator[str]:
     """Say what would be replaced or made, and what would be kept."""
     if not database.exists():
@@ -120,27 +138,28 @@ def question(database: Path) -> str:
 
 
 def restored(
-    file: Path, previous: Path | None, needs_key: Path | None, old: Path | None
+    file: Path, previous: Path | None, home: Path, old: Path | None, *, needs_key: bool
 ) -> Iterator[str]:
     """Say where the database is from, where the previous one is, and what to type next.
 
-    The home `needs_key` has no key for the attempts of the backup; `old` is where it may be.
+    With `needs_key` the home has no key for the attempts of the backup; `old` is where it may be,
+    and results, archives and the folder of this machine's nodes.
     """
     yield f"restored the database from `{clean(str(file))}`"
     if previous is not None:
         yield f"the previous database is `{clean(str(previous))}`"
-    if needs_key is not None:
-        source = "OLD_HOME" if old is None else clean(str(old))
-        target = f"{clean(str(needs_key))}/"
+    source, target = "OLD_HOME" if old is None else clean(str(old)), f"{clean(str(home))}/"
+    if needs_key:
         yield ("a backup has no keys: without `site.key` and `known_hosts` of the old home no "
                "package can start or report")  # fmt: skip
         hosts = [] if old and not (old / "known_hosts").exists() else [f"{source}/known_hosts"]
         yield shlex.join(["cp", "-p", f"{source}/site.key", *hosts, target])
-        there = [f"{source}/{name}" for name in ("results", "archive")
-                 if old is None or (old / name).is_dir()]  # fmt: skip
-        if there:
-            yield "a backup has no results and archives either; to have them in this home, too:"
-            yield shlex.join(["cp", "-pr", *there, target])
+    there = [f"{source}/{name}" for name in ("results", "archive", "nodes")
+             if (needs_key if old is None else (old / name).is_dir())]  # fmt: skip
+    if there:
+        yield ("a backup has no results, archives, and files and logs of packages on this "
+               "machine either; to have them in this home, too:")  # fmt: skip
+        yield shlex.join(["cp", "-pr" if needs_key else "-pru", *there, target])
     if old is not None:
         yield f"to change over from `{clean(str(old))}`, and not to only look at the backup:"
     yield "d0ctl daemon start"

@@ -29,7 +29,7 @@ def test_a_copy_that_is_missing_after_a_restore_was_removed_by_nobody_else(desk:
     list_again(desk)
 
     (fact,) = facts(desk)
-    assert fact.startswith("1 copy was removed or changed after the backup that was restored, ")
+    assert fact.startswith("1 copy was missing or changed after a backup was restored, ")
     assert "but not by d0ctl" not in why(desk)
     assert read(desk.store, "location", "path", by="path") == []
     former.parent.mkdir(exist_ok=True)
@@ -52,7 +52,7 @@ def test_a_copy_reported_after_the_restore_may_have_been_removed_before_it(desk:
     list_again(desk)
 
     (fact,) = facts(desk)
-    assert fact.startswith("1 copy was removed or changed after the backup that was restored, ")
+    assert fact.startswith("1 copy was missing or changed after a backup was restored, ")
 
 
 def test_a_cache_in_doubt_after_a_restore_says_that_the_files_may_have_been_removed_before(
@@ -67,7 +67,7 @@ def test_a_cache_in_doubt_after_a_restore_says_that_the_files_may_have_been_remo
 
     explained = why_node(desk.store, "localhost", time.time())
     assert "has been in doubt since" in explained.answer
-    said = f"{MANY} copies were removed or changed after the backup that was restored, such as "
+    said = f"{MANY} copies were missing or changed after a backup was restored, such as "
     assert any(fact.startswith(said) for fact in explained.facts), explained.facts
     list_again(desk)
     assert any(said in fact for fact in why_node(desk.store, "localhost", time.time()).facts)

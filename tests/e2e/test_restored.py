@@ -153,6 +153,6 @@ def test_files_that_were_purged_after_the_backup_were_not_removed_by_a_stranger(
 
     site.start_daemon()
 
-    said = "1 copy was removed or changed after the backup that was restored, such as "
+    said = "1 copy was missing or changed after a backup was restored, such as "
     wait_until(lambda: said in site.ok("why", "--node", "farm"))
     assert "but not by d0ctl" not in site.ok("why", "--node", "farm")

@@ -28,8 +28,8 @@ NOUNS = {
     "vanished": ("copy was removed, but not by d0ctl", "copies were removed, but not by d0ctl"),
     "changed": ("copy was changed, but not by d0ctl", "copies were changed, but not by d0ctl"),
     "since-backup": (
-        "copy was removed or changed after the backup that was restored",
-        "copies were removed or changed after the backup that was restored",
+        "copy was missing or changed after a backup was restored",
+        "copies were missing or changed after a backup was restored",
     ),
     "unknown": ("unknown file is in its cache", "unknown files are in its cache"),
 }

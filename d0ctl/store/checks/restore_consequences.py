@@ -36,6 +36,16 @@ class Newer(NamedTuple):
     """How many of them run as an attempt that the backup does not have."""
 
 
+class Stranded(NamedTuple):
+    """Packages that run on nodes of this machine in the folder of another home."""
+
+    root: Path
+    """That home."""
+    is_there: bool
+    nodes: list[str]
+    packages: list[str]
+
+
 class Consequences(NamedTuple):
     """What a restored backup means."""
 
@@ -51,6 +61,8 @@ class Consequences(NamedTuple):
     """The other home in use: the one that has taken over from this one, or that the backup is of
     unless this one was driven since.
     """
+    stranded: Stranded | None
+    """Packages that this home would not find, and start again."""
 
 
 def consequences(home: Home, source: Path) -> Consequences:
@@ -59,6 +71,7 @@ def consequences(home: Home, source: Path) -> Consequences:
     """
     site = site_of(source)
     driver, in_use = driven_elsewhere(home, site), home_in_use(home, site)
+    stranded = None
     with reading(source) as backup:
         last: float | None = backup.value("newest_entry")
         first = None if _is_first(home) else _copied(home, backup)
@@ -68,15 +81,16 @@ def consequences(home: Home, source: Path) -> Consequences:
         if first is None and home.database.exists():
             present = home
         if present is None:
-            return Consequences(last, None, driver, None, first)
+            return Consequences(last, None, driver, None, first, _stranded(backup, home))
         try:
             with reading(present.database) as store:
+                stranded = _stranded(store, home)
                 [row] = store.rows("launched_after", last=newest_attempt(source))
                 newer = Newer(row["packages"], row["running"])
                 lost = _difference(store, backup, last or 0.0)
         except sqlite3.Error:  # it is broken, so a backup is needed, or it is another user's
-            return Consequences(last, None, driver, None, first)
-    return Consequences(last, newer, driver, lost, first)
+            return Consequences(last, None, driver, None, first, stranded)
+    return Consequences(last, newer, driver, lost, first, stranded)
 
 
 def _is_first(home: Home) -> bool:
@@ -95,6 +109,21 @@ def _copied(home: Home, backup: Store) -> Home | None:
     """Return the other home that a backup is of, if it is still there."""
     copied = copied_home(Store(home, backup.connection))
     return None if copied is None or not copied.is_there else Home(copied.root)
+
+
+def _stranded(store: Store, home: Home) -> Stranded | None:
+    """Return the running packages of a database whose folders are in its home, if that is not
+    `home`, as with the node `localhost`.
+    """
+    recorded = store.value("last_home")
+    root = Path(recorded or store.home.root).resolve()
+    if root == home.root.resolve():
+        return None
+    found = [row for row in store.rows("live_on_this_machine")
+             if Path(row["base"]).resolve().is_relative_to(root)]  # fmt: skip
+    nodes = sorted({row["node"] for row in found})
+    packages = [row["path"] for row in found]
+    return Stranded(root, has_database(root), nodes, packages) if found else None
 
 
 def _difference(store: Store, backup: Store, last: float) -> Difference:

@@ -27,7 +27,7 @@ KEEP_FINDINGS_S = 30 * 86400.0
 
 
 SINCE_BACKUP = "since-backup"
-"""The finding about a copy that was removed or changed after the backup that was restored."""
+"""The finding about a copy that was missing or changed after a backup was restored."""
 
 
 class CacheFinding(NamedTuple):

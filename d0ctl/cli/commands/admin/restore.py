@@ -43,12 +43,13 @@ def restore(
     home = session.home()
     if not other_site:
         refuse_other_site(home, file)
-    last, newer, driver, lost, first = consequences(home, file)
+    last, newer, driver, lost, first, stranded = consequences(home, file)
     root, stop = (driver.root, stop_command(driver)) if driver else (None, "")
     original = first.root if first else None
     warnings = [
         *administration.reach(last, lost, time.time()),
         *administration.warnings(newer, root, stop, original),
+        *administration.stranded(stranded),
     ]
     if changing.is_rehearsal():
         for line in (*administration.would_restore(file, home.database), *warnings):
@@ -64,6 +65,6 @@ def restore(
     with session.writer() as store, store.writing():
         keep_action(store, verb="restore", target=str(file), actor=session.actor(),
                     note=changing.reason(), packages=0, now=time.time())  # fmt: skip
-    needs_key = None if home.key.exists() else home.root
-    for line in administration.restored(file, previous, needs_key, root or original):
+    old, needs_key = root or original, not home.key.exists()
+    for line in administration.restored(file, previous, home.root, old, needs_key=needs_key):
         emit(line)

@@ -17,7 +17,7 @@ from d0ctl_wrapper.protocol.checksum import is_rewritten
 FOUND = {
     "vanished": "was removed, but not by d0ctl",
     "changed": "was changed, but not by d0ctl",
-    "since-backup": "was removed or changed after the backup that was restored",
+    "since-backup": "was missing or changed after a backup was restored",
 }
 """The findings of inventories about copies."""
 
