@@ -51,6 +51,18 @@ def test_a_kill_of_packages_does_not_end_the_hold_of_their_job(site: Site, d0ctl
     assert undoes(d0ctl, "prod")[0] == "d0ctl release prod"
 
 
+def test_no_undo_is_listed_for_files_of_a_job_that_was_archived(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x.txt"))])))
+    site.finish("prod/1/1/1")
+    d0ctl("file", "set-disposition", "prod:x.txt", "retain-indef")
+    before = undoes(d0ctl)
+
+    assert d0ctl("archive", "prod", "--yes").exit_code == 0
+
+    assert before == ["d0ctl file set-disposition prod:x.txt as-written"]
+    assert undoes(d0ctl) == []
+
+
 def test_a_restored_line_is_still_held(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     d0ctl("hold", "prod/1/1/1")

@@ -179,7 +179,8 @@ def _covers(other: PastAction, target: str) -> bool:
     for part in other.target.split(" "):
         if part == target or (other.verb.startswith("node ") and fnmatchcase(target, part)):
             return True
-        outer, inner = _selector(part), _selector(target)
+        outer = _selector(part)
+        inner = _selector(target) or _selector(target.partition(":")[0])  # of a file, its job
         if outer and inner and _contains(outer, inner, is_flag=other.verb in FLAGS):
             return True
     return False
