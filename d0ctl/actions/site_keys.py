@@ -87,11 +87,16 @@ def check_cluster(store: Store, cluster: str | None, *, new: bool) -> bool:
         return False
     if new:
         return True
+    raise no_cluster(cluster, known, "; `--new` would make it", "d0ctl cluster list")
+
+
+def no_cluster(name: str, known: Collection[str], more: str, otherwise: str) -> NotFound:
+    """Return the error for a cluster that does not exist, with the nearest name."""
     from d0ctl.jobfile.yaml.faults import near  # late: only an error needs it
 
-    meant = near(cluster, known)
-    hint = f"did you mean `{meant}`?" if meant else "d0ctl cluster list"
-    raise NotFound(f"there is no cluster `{cluster}`; `--new` would make it", hint=hint)
+    meant = near(name, known)
+    hint = f"did you mean `{meant}`?" if meant else otherwise
+    return NotFound(f"there is no cluster `{name}`{more}", hint=hint)
 
 
 def beyond_machine(row: Node, wanted: Mapping[str, tuple[Any, str]]) -> Iterator[str]:

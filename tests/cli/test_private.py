@@ -163,6 +163,24 @@ def test_a_researcher_of_an_unknown_or_open_cluster_is_a_fault_or_a_warning(
     assert "a researcher has no key `mial` (did you mean `mail`?)" in unknown.stderr
 
 
+def test_a_researcher_may_get_a_cluster_that_is_not_private_yet(d0ctl: Type, site: Site) -> None:
+    site.up()
+
+    absent = d0ctl("cluster", "set", "lab", "private=yes")
+    misspelt = d0ctl("cluster", "set", "contrl", "private=yes")
+    done = d0ctl("researcher", "set", "emmy", "clusters=control")
+    (remark,) = done.stdout.splitlines()[1:]
+    private = d0ctl(*remark.partition(": d0ctl ")[2].split())
+
+    assert (absent.exit_code, absent.stderr) == (
+        3, "d0ctl: there is no cluster `lab`\n"
+        "d0ctl node set NODE cluster=lab --new   # makes it, for a node\n",
+    )  # fmt: skip
+    assert misspelt.stderr.endswith("did you mean `control`?\n")
+    assert remark.startswith("cluster `control` is not private, so all may use it: ")
+    assert private.stdout == "changed `control`: private no -> yes\n"
+
+
 PLATFORMS = """\
 nodes: {localhost: {cluster: lab}}
 clusters: {lab: {platform: linux-x86_64}}

@@ -2,10 +2,9 @@
 
 from msgspec.structs import asdict
 
-from d0ctl.actions import site_keys
+from d0ctl.actions import site_keys, undo
 from d0ctl.actions.action import Author, NodeRequest
 from d0ctl.actions.site_keys import SetOptions, SetPlan
-from d0ctl.errors import NotFound
 from d0ctl.sitefile.spec import ClusterEntry
 from d0ctl.store.clusters import capacity, site_changes, site_comparison
 from d0ctl.store.connection import Store
@@ -16,8 +15,10 @@ KEYS = ("platform", "services", "private", "capacity", "software-share")
 def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises NotFound and BadUsage."""
     name = request.target.brief
-    if name not in site_comparison.known_clusters(store):
-        raise NotFound(f"there is no cluster `{name}`", hint="d0ctl cluster list")
+    clusters = site_comparison.known_clusters(store)
+    if name not in clusters:
+        way = undo.command("node set", ["NODE", f"cluster={name}"], "--new")
+        raise site_keys.no_cluster(name, clusters, "", f"{way}   # makes it, for a node")
     known = {cluster.name: cluster for cluster in site_comparison.current(store).clusters}
     return site_keys.planned(
         request,

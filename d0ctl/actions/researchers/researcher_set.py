@@ -1,5 +1,6 @@
 """researcher set: change the mail or the private clusters of a researcher."""
 
+from dataclasses import replace
 from typing import Any
 
 from d0ctl.actions import site_keys
@@ -20,14 +21,18 @@ def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises BadUsage."""
     name = request.target.brief
     rows = site_comparison.known_clusters(store)
-    private = {other: {"private": "yes"} for other, row in rows.items() if row.private}
+    clusters = {other: {"private": "yes" if row.private else "no"} for other, row in rows.items()}
 
     def read(values: dict[str, Any]) -> dict[str, Any]:
-        changed = site_keys.read(researchers={name: values}, clusters=private)
+        changed = site_keys.read(researchers={name: values}, clusters=clusters)
         settings: dict[str, Any] = changed.settings["researchers"][name]
         return settings
 
-    return site_keys.planned(request, KEYS, _researchers(store).get(name, {}), read)
+    planned = site_keys.planned(request, KEYS, _researchers(store).get(name, {}), read)
+    remarks = [f"cluster `{other}` is not private, so all may use it: d0ctl cluster set {other} "
+               "private=yes" for other in planned.entry.get("clusters") or ()
+               if "clusters" in planned.changed and not rows[other].private]  # fmt: skip
+    return replace(planned, remarks=tuple(remarks))
 
 
 def change(store: Store, plan: SetPlan, by: Author) -> None:
