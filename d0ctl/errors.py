@@ -113,6 +113,10 @@ class Archived(NotFound):
         self.archive = archive
 
 
+class Elsewhere(NotFound):
+    """A job that is not in the archive that is read, but in another one or in the database."""
+
+
 class Refused(D0Error):
     """An action that is not allowed in this state or to this user."""
 

@@ -116,3 +116,28 @@ def test_python_archives_jobs_together(site: Site, home: Home, d0ctl: Type) -> N
 
     assert "job `m2` has not ended" in done.failures[0] and len(done.failures) == 1
     assert [path.name for path in home.archives.glob("*.db")] == ["old.db"]
+
+
+def test_a_job_that_an_archive_lacks_is_found_in_another_or_in_the_database(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production("now"))
+    site.submit(production("prod"))
+    d0ctl("kill", "prod", "--yes")
+    d0ctl("archive", "prod", "--yes", "--as", "spring")
+    site.submit(production("late"))
+    d0ctl("kill", "late", "--yes")
+    d0ctl("archive", "late", "--yes", "--as", "summer")
+
+    answers = [d0ctl(word, job, "--archive", "summer").stderr
+               for word in ("status", "why", "results") for job in ("prod", "now")]  # fmt: skip
+
+    lacks = "d0ctl: there is no job `{}` in archive `summer`, but in "
+    assert (
+        answers
+        == [
+            lacks.format("prod") + "archive `spring`\n",
+            lacks.format("now") + "the database: leave out --archive\n",
+        ]
+        * 3
+    )

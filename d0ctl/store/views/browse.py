@@ -5,14 +5,12 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
-from d0ctl.config import Home
-from d0ctl.errors import Archived, NotFound
+from d0ctl.errors import NotFound
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import WILD, Selector
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.holder import as_heard
-from d0ctl.store.opening import open_store
 from d0ctl.store.rows import make
 from d0ctl.store.views import names
 from d0ctl.store.views.shapes import (
@@ -78,7 +76,7 @@ def settings(store: Store, job: int) -> JobSettings:
 
 def no_such_job(store: Store, name: str) -> NotFound:
     """Return the error for a job that does not exist."""
-    if error := archived(store, name):
+    if error := names.archived(store, name) or names.elsewhere(store, name):
         return error
     if name in names.nodes(store):
         return NotFound(f"there is no job `{name}`", hint=f"`{name}` is a node: d0ctl why {name}")
@@ -91,20 +89,6 @@ def no_such_job(store: Store, name: str) -> NotFound:
         lacks += f" ({row['actor']} removed {what} at {moment(row['at'], time.time())})"
     otherwise = "d0ctl status" if known else "there are no jobs: d0ctl run FILE"
     return NotFound(lacks, hint=nearest(name, known) or otherwise)
-
-
-def archived(store: Store, name: str) -> Archived | None:
-    """Return the error for a job that was moved to an archive, the last one of that name.
-
-    None if it is in none, and while an archive is read.
-    """
-    if store.home.archive:
-        return None
-    found = []
-    for path in store.home.archives.glob("*.db"):
-        with open_store(Home(store.home.root, archive=path.stem), read_only=True) as archive:
-            found += [(job.submitted, path.stem) for job in jobs(archive, name)]
-    return Archived(name, max(found)[1], is_pattern=not WILD.isdisjoint(name)) if found else None
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:

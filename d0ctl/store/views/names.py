@@ -1,6 +1,11 @@
-"""Names of jobs and their parts, of nodes and software, for suggestions and completion."""
+"""Names of jobs and their parts, of nodes and software, for suggestions and completion; and of jobs
+that are in an archive.
+"""
 
+from d0ctl.config import Home
+from d0ctl.errors import Archived, Elsewhere
 from d0ctl.store.connection import Store
+from d0ctl.store.opening import open_store
 
 
 def jobs(store: Store) -> list[str]:
@@ -45,3 +50,38 @@ def results(store: Store, job: str, beginning: str, limit: int) -> list[str]:
 def software(store: Store) -> list[str]:
     """Return the software of the catalogue, as NAME/VERSION."""
     return [row["title"] for row in store.rows("software_titles")]
+
+
+def archived(store: Store, name: str) -> Archived | None:
+    """Return the error for a job that was moved to an archive, the last one of that name.
+
+    None if it is in none, and while an archive is read.
+    """
+    from d0ctl.select import WILD  # late: completion is to import little
+
+    if store.home.archive or not (archive := _last_with(store.home, name)):
+        return None
+    return Archived(name, archive, is_pattern=not WILD.isdisjoint(name))
+
+
+def elsewhere(store: Store, name: str) -> Elsewhere | None:
+    """Return the error for a job that the archive does not have; None if nothing else has it."""
+    if not store.home.archive:
+        return None
+    with open_store(Home(store.home.root), read_only=True) as database:
+        if database.rows("jobs", pattern=name):
+            location = "in the database: leave out --archive"
+        elif archive := _last_with(store.home, name):
+            location = f"in archive `{archive}`"
+        else:
+            return None
+    return Elsewhere(f"there is no job `{name}` in archive `{store.home.archive}`, but {location}")
+
+
+def _last_with(home: Home, name: str) -> str | None:
+    """Return the archive with the last job of a name or pattern; None if none has one."""
+    found = []
+    for path in home.archives.glob("*.db"):
+        with open_store(Home(home.root, archive=path.stem), read_only=True) as archive:
+            found += [(row["submitted"], path.stem) for row in archive.rows("jobs", pattern=name)]
+    return max(found)[1] if found else None

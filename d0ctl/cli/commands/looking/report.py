@@ -21,7 +21,7 @@ from d0ctl.errors import BadUsage, D0Error, NotFound
 from d0ctl.jobfile.yaml.faults import near
 from d0ctl.show.usage import failures_page
 from d0ctl.show.usage.failures_page import MOST_SHOWN, hours
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, names
 from d0ctl.units import iso
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _no_report(word: str) -> BadUsage:
     job = select.split(select.with_slashes(word))[0].partition("/")[0]
     of_word = shlex.join(["d0ctl", "report", "failures", word])
     with suppress(D0Error), session.reader() as store:
-        archived = None if browse.has_job(store, job) else browse.archived(store, job)
+        archived = None if browse.has_job(store, job) else names.archived(store, job)
         if archived or browse.has_job(store, job):
             in_archive = f" --archive {shlex.quote(archived.archive)}" if archived else ""
             return BadUsage(f"which report on `{word}`?", hint=f"{of_word}{in_archive}")

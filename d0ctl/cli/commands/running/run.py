@@ -84,7 +84,7 @@ def _check_file(file: str) -> None:
     hint = "d0ctl run FILE"
     if session.home().exists():
         with session.reader() as store:
-            if archived := browse.archived(store, file):
+            if archived := names.archived(store, file):
                 raise archived
             hint = browse.nearest(file, names.jobs(store)) or hint
     raise NotFound(f"there is no file and no job `{file}`", hint=hint)

@@ -7,7 +7,7 @@ from d0ctl.sitefile.transfer import stores
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import setting
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, names
 
 
 def known_names(store: Store, job: int | None = None) -> KnownNames:
@@ -63,7 +63,7 @@ def _outputs(store: Store, task: str) -> list[str] | None:
 
 def _archived(store: Store, job: str) -> str | None:
     """Say where a job is that was archived, and how its results can be read."""
-    if (error := browse.archived(store, job)) is None:
+    if (error := names.archived(store, job)) is None:
         return None
     return f"{error}: `glob: {store.home.results / job}/*` reads all its results"
 

@@ -10,7 +10,7 @@ from d0ctl import select
 from d0ctl.cli import session
 from d0ctl.cli.terminal.output import emit_json, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
-from d0ctl.errors import Archived, NotFound
+from d0ctl.errors import Archived, Elsewhere, NotFound
 from d0ctl.model import DIRECT
 from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
@@ -73,7 +73,7 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
         if found := _of_system(store, selector, now):
             return found
         missing = browse.no_such_job(store, selector)
-        if isinstance(missing, Archived) or select.WILD.intersection(selector):
+        if isinstance(missing, Archived | Elsewhere) or select.WILD.intersection(selector):
             raise missing
         known = [*names.jobs(store), *(row.name for row in registry.nodes(store))]
         raise NotFound(f"{missing}, nor a node, batch system or file of that name",
