@@ -148,3 +148,14 @@ def test_a_short_time_without_its_unit_is_warned_of(
     assert answer.exit_code == 0
     assert said in answer.stderr
     assert d0ctl("site", "check", write(tmp_path, text % "s")).stderr == ""
+
+
+def test_a_value_that_is_none_differs_from_one_that_is_not_set(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    mail = "mail: {host: localhost, sender: d0ctl@example.org%s}"
+    d0ctl("site", "apply", write(tmp_path, mail % ""))
+
+    changed = d0ctl("site", "diff", write(tmp_path, mail % ", security: none")).stdout
+
+    assert changed == "~ setting mail: security default -> none\n"

@@ -14,6 +14,9 @@ SAME = "no changes: the site matches the file"
 OTHERS = "no changes"
 """That, if the site also has what the file does not name."""
 
+DEFAULT = "default"
+"""A value that is not set, beside one that is called as such values are otherwise."""
+
 MOST = 5
 """How many of these things are named."""
 
@@ -56,7 +59,7 @@ def comparison(changes: Sequence[Difference], *, is_whole: bool = True) -> list[
         pairs = [
             f"{key} {_word(key, will)}".strip()
             if difference.verb == "add"
-            else f"{key} {_word(key, was)} -> {_word(key, will)}".strip()
+            else f"{key} {' -> '.join(_pair(key, was, will))}".strip()
             for name, value in zip(difference.keys, difference.values, strict=True)
             for key, was, will in _pairs(difference.kind, name, value)
         ]
@@ -88,6 +91,15 @@ def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 def _word(key: str, value: Any) -> str:
     is_factor = ".escalate." in key  # of a request that has the same name
     return clean(plain_text("" if is_factor else key.rpartition(".")[2], value))
+
+
+def _pair(key: str, was: Any, will: Any) -> tuple[str, str]:
+    """Return two values as people read them; `security: none` is not the default."""
+    pair = _word(key, was), _word(key, will)
+    if pair[0] != pair[1]:
+        return pair
+    before, after = (DEFAULT if value is None else _word(key, value) for value in (was, will))
+    return before, after
 
 
 def outcome(
