@@ -1,7 +1,8 @@
 """Whether a job can be corrected in its present state."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
+from shlex import quote
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.language.file_names import foreign
@@ -15,6 +16,9 @@ from d0ctl.store.jobs.correction.revision import Known
 from d0ctl.store.jobs.correction.standing import LAUNCHED
 from d0ctl.store.jobs.submission.insertion import dropped
 from d0ctl.store.views.job_files.forecast import dropped_inputs, needed
+
+MOST_NAMED = 20
+"""How many lines a command names."""
 
 _BEGUN = LAUNCHED | {Phase.DONE}
 
@@ -208,7 +212,27 @@ def _check_elsewhere(
     ending = {*written, *(package.id for line in found.lost for package in line.packages)}
     gone = {name for name, file in known.ids.items()
             if name not in found.makes and known.makers[file] in ending}  # fmt: skip
-    for row in store.rows("read_elsewhere", job=job) if gone else ():
-        if row["name"] in gone:
-            raise Refused(f"job `{row['job']}` reads `{row['name']}`, which nothing would make",
-                          hint=f"d0ctl status {row['job']}")  # fmt: skip
+    read = (
+        [row for row in store.rows("read_elsewhere", job=job) if row["name"] in gone]
+        if gone
+        else []
+    )
+    if read:
+        row = read[0]
+        makers = {known.makers[known.ids[other["name"]]] for other in read}
+        raise Refused(f"job `{row['job']}` reads `{row['name']}`, which nothing would make",
+                      hint=_way_on(store, found, row["name"], sorted(makers)))  # fmt: skip
+
+
+def _way_on(store: Store, found: Comparison, file: str, makers: Sequence[int]) -> str:
+    """Return the command after which the lines of these packages may leave the job, or that shows
+    the readers of a file.
+    """
+    paths = [str(store.value("path_of", package=package)) for package in makers]
+    if not {package.id for line in found.lost for package in line.packages}.issuperset(makers):
+        job, _, _ = paths[0].partition("/")
+        return f"d0ctl why {quote(f'{job}:{file}')}"
+    lines = list(dict.fromkeys(path.rpartition("/")[0] for path in paths))
+    more = " ..." if len(lines) > MOST_NAMED else ""
+    return ("to drop these lines first, and continue without their files: "
+            f"d0ctl kill-line {' '.join(lines[:MOST_NAMED])}{more} --drop-outputs")  # fmt: skip
