@@ -57,6 +57,8 @@ def take_inventories(desk: Desk, turn: Turn) -> None:
             _compare(desk, turn, node, listed, every_s)
         elif now - listed.asked > ANSWER_S:
             _end(desk, node, now + every_s)
+    latest = now + max(every_s, AGAIN_S)  # the interval may be shorter than it was
+    desk.inventory_due = {node: min(due, latest) for node, due in desk.inventory_due.items()}
     due = [node for node in desk.couriers
            if every_s and node not in desk.inventories
            and now >= desk.inventory_due.get(node, 0.0)]  # fmt: skip
