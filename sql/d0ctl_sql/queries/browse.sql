@@ -434,7 +434,7 @@ having n > 0;
 
 -- name: transfers_for
 -- Inputs of a package that must be copied to its node, each with a node that has it, preferably
--- one that is up.
+-- one that is up; none if it comes from this machine or from outside of the site.
 select file.name, transfer.tries, transfer.last_error, transfer.not_before, far.name as source,
        far.state as source_state, far.last_error as source_error, maker.path as maker
   from package
@@ -448,14 +448,14 @@ select file.name, transfer.tries, transfer.last_error, transfer.not_before, far.
        (select named.id from node as named
          where named.name = substr(file.locator, 1, instr(file.locator, ':') - 1)),
        (select near.id from location join node as near on near.cluster_id = location.cluster_id
-         where location.file_id = file.id
+         where location.file_id = file.id and file.package_id is not null
          order by near.state = 'up' desc, near.id limit 1))
  where package.id = :package
  limit :limit;
 
 -- name: inputs_away
 -- Inputs of a package of which only nodes that are down have copies, each with such a node, and how many
--- there are; none if the package starts without them.
+-- there are; none if the package starts without them. Files from outside are copied again.
 with away (cluster_id) as (
     select cluster_id from node where cluster_id <> 1
      group by cluster_id having min(state = 'down') = 1)
@@ -467,7 +467,8 @@ select file.name, 0 as tries, null as last_error, far.name as source, far.state 
                     and input.acquire = 'pre-fetch'
          where package.id = :package and package.early <> 1
            and exists (select 1 from away)) as needed
-  join file on file.id = needed.file_id and file.present = 1 and file.locator is null
+  join file on file.id = needed.file_id and file.present = 1 and file.package_id is not null
+            and file.locator is null
   join node as far on far.id = (select near.id
                                   from location join node as near using (cluster_id)
                                  where location.file_id = file.id
@@ -493,7 +494,8 @@ select package.id, job.name as job, node.name as node
  where node.state = 'down'
    and exists (select 1
                  from input
-                 join file on file.id = input.file_id and file.present = 1 and file.locator is null
+                 join file on file.id = input.file_id and file.present = 1
+                          and file.package_id is not null and file.locator is null
                 where input.package_id = package.id and input.dropped = 0 and input.own = 0
                   and input.acquire = 'pre-fetch'
                   and not exists (select 1 from delivered_result where delivered_result.file_id = file.id)

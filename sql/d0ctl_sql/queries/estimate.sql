@@ -581,7 +581,8 @@ latest (file_id, node) as materialized (
 only_there (file_id, package_id, job_id, node) as materialized (
     select file.id, file.package_id, file.job_id, latest.node
       from latest
-      cross join file on file.id = latest.file_id and file.present = 1 and file.locator is null
+      cross join file on file.id = latest.file_id and file.present = 1
+                      and file.package_id is not null and file.locator is null
      where not exists (select 1 from location as other
                         where other.file_id = file.id
                           and other.cluster_id not in (select cluster_id from away))
@@ -621,7 +622,8 @@ waits (package_id, node) as (
       from package indexed by package_in_phase
       join node on node.id = package.node_id
       join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
-      join file on file.id = input.file_id and file.present = 1 and file.locator is null
+      join file on file.id = input.file_id and file.present = 1
+               and file.package_id is not null and file.locator is null
       join transfer on transfer.file_id = file.id and transfer.cluster_id = node.cluster_id
                    and transfer.result = 0
       join location on location.file_id = file.id

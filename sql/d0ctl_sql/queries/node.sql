@@ -470,7 +470,8 @@ select requirement.*, count(*) as n
    and not exists (
        select 1
          from input
-         join file on file.id = input.file_id and file.present = 1 and file.locator is null
+         join file on file.id = input.file_id and file.present = 1
+                  and file.package_id is not null and file.locator is null
         where input.package_id = package.id and input.dropped = 0 and input.own = 0
           and exists (select 1 from location where location.file_id = file.id)
           and not exists (select 1

@@ -137,7 +137,8 @@ select count(*)
    and exists (
        select 1
          from input
-         join file on file.id = input.file_id and file.present = 1 and file.locator is null
+         join file on file.id = input.file_id and file.present = 1
+                  and file.package_id is not null and file.locator is null
          join transfer on transfer.file_id = file.id and transfer.cluster_id = node.cluster_id
                       and transfer.result = 0
         where input.package_id = package.id and input.dropped = 0 and input.own = 0
