@@ -245,3 +245,17 @@ def test_a_merge_is_up_to_date_if_the_job_file_lacks_the_line_without_which_it_r
     assert "out of date" not in planned
     assert "out of date" not in d0ctl("status", "prod").stdout
     assert d0ctl("update", "prod", "--again").stdout.startswith("`prod` already matches")
+
+
+def test_a_job_that_went_on_after_its_end_is_not_said_to_have_taken_the_idle_time(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    change(site.store, "job", {"name": "prod"}, ended=time.time())
+    assert " · took " in d0ctl("status", "prod").stdout
+
+    file.write_text(CHAIN.replace("[1, 2, 3]", "[1, 2, 3, 4]"))
+    d0ctl("update", "prod")
+    went_on = d0ctl("status", "prod").stdout
+
+    assert " after its submission\n" in went_on
+    assert " · took " not in went_on and " so far" not in went_on

@@ -76,6 +76,14 @@ def draw(
     sheet.table(rows, right=(3,), indent=0)
 
 
+def age(job: JobSummary, now: float) -> str:
+    """Say how long a job has taken; of one that went on after its end, that includes idle time."""
+    length = duration((job.ended or now) - job.submitted)
+    if job.went_on:
+        return f"{length} after its submission"
+    return f"took {length}" if job.ended else f"{length} so far"
+
+
 def _held_by_d0ctl(jobs: Iterable[JobSummary]) -> list[str]:
     """Say which jobs d0ctl holds, and why."""
     held = [job for job in jobs if job.is_held_by_d0ctl and job.ended is None]

@@ -29,7 +29,7 @@ from d0ctl.store.views.shapes import (
     PackageRow,
     StageSummary,
 )
-from d0ctl.units import count, duration, listed, moment
+from d0ctl.units import count, listed, moment
 
 BAR = 60
 """How many columns the bar of the card takes at most."""
@@ -138,8 +138,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     facts += [count(row.lines, "line")] if isinstance(row, StageSummary) else []
     facts += _dropped(part.dropped)
     if isinstance(row, JobSummary):
-        length = duration((job.ended or now) - job.submitted)
-        facts.append(f"took {length}" if job.ended else f"{length} so far")
+        facts.append(jobs.age(job, now))
     end = eta.end_without(part.estimate, part.stuck, now) or eta.waits(part.nodes_down)
     end = end or eta.LATE * part.is_late
     facts += [end] if end and part.cause is None else []

@@ -8,6 +8,7 @@ select job.id, job.name, job.title, job.originator, job.priority, job.hold, job.
        job.hold_note, job.hold_since, job.pause, job.pause_running, job.pause_actor,
        job.pause_note, job.pause_since, job.pause_until, job.finish, job.finish_actor,
        job.finish_note, job.finish_since, job.submitted, job.ended, job.max_running, job.max_failures,
+       job.last_end is not null as went_on,
        (select coalesce(sum(acknowledged), 0) from stage where job_id = job.id) as acknowledged,
        exists (select 1
                  from outdated_package

@@ -30,6 +30,7 @@ create temp table job as
 select * from main.job where submitted <= (select at from moment) and visible = 1;
 create unique index temp.job_id on job (id);
 update temp.job set ended = null where ended > (select at from moment);
+update temp.job set last_end = null where last_end > (select at from moment);
 update temp.job set hold = 0 where hold_since > (select at from moment);
 update temp.job set pause = 0 where pause_since > (select at from moment);
 update temp.job

@@ -42,6 +42,8 @@ class JobSummary(Struct, frozen=True):
     """How many of its failed packages need nobody any more."""
     is_outdated: int = 0
     """Whether successful packages of it are out of date; 0 where nobody asked."""
+    went_on: int = 0
+    """Whether it had ended before."""
     has_paused_task: int = 0
     """Whether its task is paused, and it with that."""
 
