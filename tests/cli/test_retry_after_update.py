@@ -259,3 +259,24 @@ def test_why_advises_the_limits_that_an_update_has_raised(
     assert f"d0ctl retry mc/1/1/1{options[0]}" in advised[0]
     assert f"d0ctl retry mc/1/2/1{options[1]}" in advised[1]
     assert d0ctl("retry", "mc:failed").stdout.startswith("retried 2 packages")
+
+
+def test_a_rule_that_an_update_changed_after_the_failure_is_said_to_be_newer(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = "job: mc\nstages: [{lines: [{run: go}]}]\n"
+    (file := tmp_path / "mc.yaml").write_text(text)
+    d0ctl("submit", str(file))
+    site.fail("mc/1/1/1")
+    file.write_text(f"policy: {{exit-code: {{tries: 1}}}}\n{text}")
+    later = "after this failure: a rule that it changed did not count yet"
+    before = d0ctl("why", "mc/1/1/1").stdout
+
+    d0ctl("update", "mc")
+
+    after = " ".join(d0ctl("why", "mc/1/1/1").stdout.split())
+    assert later not in before and "- job `mc` was updated at " in after and later in after
+    d0ctl("retry", "mc/1/1/1")
+    site.fail("mc/1/1/1")
+    site.fail("mc/1/1/1")
+    assert later not in d0ctl("why", "mc/1/1/1").stdout

@@ -72,15 +72,26 @@ def refusal(
     end, policy = read(package.note), of_package(store, package.id)
     why = against(end) if isinstance(end, GivenUp) else ""
     reasons = [f"not retried: {why}"] if why else []
-    if policy.rule(last.reason).tries and _origin(policy, last.reason) == "site":
-        from d0ctl.store.clusters.site_changes import last_apply  # late: few rules are refused
-
-        applied = last_apply(store)
-        if applied is not None and last.ended is not None and applied > last.ended:
-            at = moment(applied, now)
-            reasons.append(f"the site file was applied at {at}, after this failure: "
+    if policy.rule(last.reason).tries and last.ended is not None:
+        what, at = _last_change(store, package, _origin(policy, last.reason))
+        if at is not None and at > last.ended:
+            reasons.append(f"{what} at {moment(at, now)}, after this failure: "
                            "a rule that it changed did not count yet")  # fmt: skip
     return Refusal(rule(policy, last.reason), reasons)
+
+
+def _last_change(store: Store, package: PackageView, origin: str) -> tuple[str, float | None]:
+    """Return what may have changed a rule last, and when; None if nothing has."""
+    if origin == "site":
+        from d0ctl.store.clusters.site_changes import last_apply  # late: few rules are refused
+
+        return "the site file was applied", last_apply(store)
+    job, at = package.path.partition("/")[0], None
+    if origin in ("job", "package"):
+        from d0ctl.store.jobs import audit  # late: few rules are refused
+
+        at = entry.at if (entry := audit.on_job_since(store, job, ["update"], 0)) else None
+    return f"job `{job}` was updated", at
 
 
 def avoided(
