@@ -36,6 +36,9 @@ MAIL_KEYS = split_names(
 WAYS = split_names("command notifier webhook")
 """What gets each event; a site has one of them."""
 PERSON_KEYS = split_names("address digest rate mode")
+FOR_RECIPIENTS = split_names("cluster-admin grid-control routes recipients")
+"""Keys that say who gets mail; a command gets all events."""
+
 ROLES = split_names("researcher grid-control cluster-admin")
 NOBODY = "nobody"
 OTHERS = "*"
@@ -233,6 +236,11 @@ def _check(level: Level, mail: Mapping[str, Any]) -> None:
     if not ways and "host" not in level:
         message = "`mail` needs a `host`, a `command`, a `notifier` or a `webhook`"
         level.reading.fault(level.node.position, message)
+    recipients = [key for key in FOR_RECIPIENTS if key in level]
+    if recipients and ways and "host" not in level:
+        message = f"`{recipients[0]}` has no effect without a `host`: no mail is sent, and the "
+        message += f"`{ways[0]}` gets all events"
+        level.reading.faults.warnings.add(level.position(recipients[0]), message)
     is_unencrypted = mail.get("security") == "none" and mail.get("host") not in HERE
     if "login" in level and is_unencrypted:
         message = "with `security: none` the password would be sent unencrypted"

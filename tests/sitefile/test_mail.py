@@ -109,6 +109,16 @@ def test_contradicting_keys_are_a_fault(faults: Faults, text: str, expected: str
     assert faults(text) == [expected]
 
 
+def test_recipients_without_a_mail_server_are_warned_of(site: Read) -> None:
+    keys = "command: /bin/true, cluster-admin: a@x.org, grid-control: b@x.org"
+    (warning,) = site(f"mail: {{{keys}}}").warnings
+    assert warning.endswith(
+        ":1:28: warning: `cluster-admin` has no effect without a `host`: no mail is sent, and the "
+        "`command` gets all events"
+    )
+    assert site(f"mail: {{{keys}, host: x, sender: a@b.c}}").warnings == ()
+
+
 def test_a_password_never_goes_over_the_network_in_the_clear(
     site: Read, faults: Faults, folder: Path
 ) -> None:
