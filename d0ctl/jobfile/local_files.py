@@ -4,7 +4,7 @@ Names stay texts and `os.path` is used: a job may have 10^6 of them, and as many
 objects would take longer than everything else.
 """
 
-# ruff: noqa: PTH100, PTH113, PTH116, PTH118, PTH123, PTH208
+# ruff: noqa: PTH100, PTH113, PTH116, PTH118, PTH122, PTH123, PTH208
 
 import fnmatch
 import os
@@ -27,6 +27,10 @@ MAX_ENTRIES = 1_000_000
 
 MAX_SEARCH_S = 20.0
 """The time that one glob may take."""
+
+
+_INTERPRETERS = {".py": "python3", ".pl": "perl", ".R": "Rscript"}
+"""What reads scripts that shells can't, by the ends of their names."""
 
 
 class TooWideError(Exception):
@@ -83,6 +87,22 @@ def size_of(path: str) -> int | None:
 def is_program(path: str) -> bool:
     """Return whether the owner of a file may execute it."""
     return bool(os.stat(path).st_mode & stat.S_IXUSR)
+
+
+def interpreter_of(path: str, *, by_shell: bool) -> str:
+    """Return the program that should read a script without a `#!` line; empty if none should.
+
+    A shell reads such a script itself, so that it only has to be one for this shell.
+    """
+    program = _INTERPRETERS.get(os.path.splitext(path)[1], "" if by_shell else "sh")
+    if not program:
+        return ""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(512)
+    except OSError:
+        return ""
+    return "" if head.startswith(b"#!") or b"\0" in head else program
 
 
 def as_typed(path: str) -> str:

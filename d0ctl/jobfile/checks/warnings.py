@@ -138,7 +138,7 @@ def _beside(
 def _not_executable(
     binary: BinaryRecipe, own: list[InputFile], text: str, files: InputFiles, warnings: Notes
 ) -> None:
-    """Warn of a script beside the job file that is called but not executable, or not found."""
+    """Warn of a called script that is not executable or found, or does not say what reads it."""
     is_shell = isinstance(binary.run, Script)
     called, searched = called_by(text) if is_shell else program_of(text.split("\n", 1)[0])
     for file in own:
@@ -154,6 +154,12 @@ def _not_executable(
             instead = shown(f"./{name}")
             message = f"{shown(name)} is searched on the PATH of the node: write {instead}"
             warnings.add(_position(binary, name), message)
+        elif name in called and (program := local_files.interpreter_of(path, by_shell=is_shell)):
+            message = (
+                f"{shown(called[name])} has no `#!` line: begin it with `#!/usr/bin/env {program}` "
+                f"or call it as `{program} {name}`"
+            )
+            warnings.add(_position(binary, called[name]), message)
 
 
 def _named_and_listed(

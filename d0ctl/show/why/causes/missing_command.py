@@ -8,7 +8,7 @@ from shlex import quote
 
 from msgspec import Struct
 
-from d0ctl.jobfile.local_files import is_program
+from d0ctl.jobfile.local_files import interpreter_of, is_program
 from d0ctl.show.why.causes.correction import correction_of
 from d0ctl.show.why.stopped_job import in_quotes
 from d0ctl.store.connection import Store
@@ -40,6 +40,12 @@ _LONGEST_LINE = 10_000
 
 _NOT_STARTED = "can't start binary"
 """The message of a program that runs without a shell and was not found."""
+
+_NO_FORMAT = "Exec format error"
+"""The error of the kernel for a script without a `#!` line, or a program for other machines."""
+
+_READ_BY_SHELL = re.compile(r"^([^\s:]+\.(?:py|pl|R)): (?:line )?\d+: ", re.MULTILINE)
+"""How the messages of a shell begin that reads a script for another program."""
 
 _CARRIAGE_RETURN = re.compile(r"\$'[^']*\\r'|\\r['’]: No such file")
 """What bash, env and the usual tools print of a name that ends with a carriage return."""
@@ -75,6 +81,8 @@ def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | 
     command = Path(_name(last) or "").name if is_not_run else ""
     if found := _windows_lines(store, package, last, command):
         return found
+    if found := _no_first_line(store, package, last):
+        return found
     return _command(store, package, last) if is_not_run else _file(store, package, last)
 
 
@@ -92,6 +100,32 @@ def _windows_lines(
                            f"read as part of a name: {_TO_UNIX} {quote(str(path))}")  # fmt: skip
     fact = "a name in its messages ends with a carriage return: a script or a list of names has"
     return Missing(f"{fact} Windows line ends: {_TO_UNIX} FILE") if is_shown else None
+
+
+def _no_first_line(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
+    """Return a script that lacks the line which says what reads it."""
+    is_started = _NO_FORMAT not in (last.message or "")
+    match = _READ_BY_SHELL.search(_messages(last)) if is_started else None
+    name = match[1] if match else None if is_started else _name_before(_NO_FORMAT, last)
+    folder = Path(browse.directory(store, package.job_id))
+    for file in one_package.inputs(store, package.id) if name else ():
+        path = str(folder / file.name)
+        if Path(file.local_name).name != Path(name or "").name:
+            continue
+        if program := interpreter_of(path, by_shell=is_started):
+            return Missing(f"`{name}` has no `#!` line: begin {quote(path)} with "
+                           f"`#!/usr/bin/env {program}`")  # fmt: skip
+        if Path(path).is_file() and _is_changed_since(Path(path), last):
+            return Missing(f"`{name}` could not run, but {path} was changed since", is_fixed=True)
+    if is_started:
+        return None
+    return Missing("its program is a script without a `#!` line, or is for other machines than "
+                   f"node `{last.node_name}`")  # fmt: skip
+
+
+def _name_before(error: str, last: AttemptView) -> str | None:
+    match = re.search(rf"([^\s:]+): {error}", _messages(last))
+    return match and match[1]
 
 
 def _has_windows_lines(path: Path, *, is_named: bool) -> bool:
@@ -212,6 +246,10 @@ def _is_executable_since(path: Path, at: float) -> bool:
     return path.is_file() and is_program(str(path)) and path.stat().st_ctime > at
 
 
+def _is_changed_since(path: Path, last: AttemptView) -> bool:
+    return path.stat().st_mtime > (last.ended or 0.0)
+
+
 def _beside(store: Store, package: PackageView, name: str, last: AttemptView) -> Missing:
     """Return a script that should be in the folder of the attempt."""
     folder = browse.directory(store, package.job_id)
@@ -224,7 +262,7 @@ def _beside(store: Store, package: PackageView, name: str, last: AttemptView) ->
         where = f": chmod +x {quote(str(here))}" if here.is_file() else ""
         return Missing(f"`{name}` is not executable{where}")
     if is_input:
-        if here.is_file() and here.stat().st_mtime > (last.ended or 0.0):
+        if here.is_file() and _is_changed_since(here, last):
             return Missing(f"`{name}` could not run, but {here} was changed since", is_fixed=True)
         return Missing(
             f"`{base}` is an input, so the program on its first line (`#!`) is missing on node "
