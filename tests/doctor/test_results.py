@@ -78,6 +78,19 @@ def test_a_result_that_is_gone_is_reported(site: Site, home: Home, found: Found)
     assert found() == []
 
 
+def test_a_result_of_a_dropped_line_may_be_gone(site: Site, home: Home, found: Found) -> None:
+    site.submit(production())
+    path = home.results / "prod" / "plot.png"
+    damage(
+        site,
+        "update file set present = 1, dropped = 1 where name = 'plot.png'",
+        f"insert into location (file_id, cluster_id, path, made) select id, 1, '{path}', 1"
+        " from file where name = 'plot.png'",
+    )
+
+    assert not [finding for finding in found() if finding.check == "results"]
+
+
 def test_a_result_whose_size_has_changed_is_reported(site: Site, home: Home, found: Found) -> None:
     site.submit(production())
     path = home.results / "prod" / "plot.png"

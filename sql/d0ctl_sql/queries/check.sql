@@ -400,10 +400,10 @@ select job.name as subject, 'counts as ended, and has packages in ' || stage_cou
  limit 20;
 
 -- name: results_page
--- The files of a page in results/: known copies, and delivered ones.
+-- The files of a page in results/: known copies, and delivered ones; those of dropped lines may be gone.
 select file.id, job.name as job, file.name, file.size, file.checksum,
-       here.made as delivered, here.path is not null as is_copy,
-       maker.phase in ('done', 'transferring') and file.present = 1
+       here.made as delivered, here.path is not null and file.dropped = 0 as is_copy,
+       maker.phase in ('done', 'transferring') and file.present = 1 and file.dropped = 0
            and not exists (select 1 from transfer
                             where transfer.file_id = file.id and transfer.result = 1) as is_due
   from file
