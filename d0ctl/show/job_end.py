@@ -9,7 +9,13 @@ from d0ctl.model import Counts, Group, by_status, job_status
 from d0ctl.show.drawing.archived import in_archive
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import MOST_READ, shortfalls
-from d0ctl.show.why.phases.successful import behind, outdated, partial_read, read_from_outside
+from d0ctl.show.why.phases.successful import (
+    behind,
+    is_barred,
+    outdated,
+    partial_read,
+    read_from_outside,
+)
 from d0ctl.show.why.phases.waiting import prerequisites_of
 from d0ctl.store import Store, stage_order
 from d0ctl.store.files.edited_files import all_earlier_readers, done_with_earlier
@@ -110,6 +116,6 @@ def remarks_on(store: Store, job: JobSummary) -> list[str]:
         *partial_read(store, job),
         *behind(store, job),
         *stale,
-        *all_earlier_readers(found, is_said=bool(stale), archived=bool(archive)),
+        *all_earlier_readers(found, is_said=bool(stale), archived=is_barred(store, job, stale)),
     ]  # fmt: skip
     return [in_archive(text, archive) for text in texts]

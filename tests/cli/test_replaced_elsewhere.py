@@ -70,3 +70,19 @@ def test_a_line_whose_only_input_is_dropped_has_to_be_dropped_before_an_update(
         assert f"1 line of other jobs needs these files, and must be dropped first: {way}" in said
         assert "d0ctl update use" not in said
     assert way in refused
+
+
+def test_no_update_is_advised_for_changed_files_before_a_line_was_dropped(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "cal").write_text("1\n")
+    use = EACH.replace('inputs: "{p}"', 'inputs: ["{p}", cal]')
+    submit(site, d0ctl, tmp_path, PARTS, use)
+    d0ctl("kill-line", "made/1/2", "--drop-outputs")
+    (tmp_path / "cal").write_text("22\n")
+
+    for command in ("why", "results"):
+        said = d0ctl(command, "use")
+        text = said.stdout + said.stderr
+        assert "`d0ctl kill-line use/1/2 --drop-outputs` has to come before an update" in text
+        assert "`d0ctl update use --again`" not in text

@@ -210,17 +210,20 @@ def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     lines = left_out.unlisted_lines(store, job.id, *numbers)
     unlisted = _unlisted([f"{job.name}/{stage}/{line}" for stage, line in lines])
     stale = outdated(store, job, path)
-    is_barred = bool(
-        store.home.archive or (stale and left_out.lines_needing_dropped(store, job.id))
-    )
     changed = edited_files.all_earlier_readers(
         edited_files.done_before_replaced(store, job.id, *numbers),
-        is_said=bool(stale), archived=is_barred,
+        is_said=bool(stale), archived=is_barred(store, job, stale),
     )  # fmt: skip
     if numbers:
         return [*stale, *changed, *unlisted]
     reads = [*read_from_outside(store, job), *partial_read(store, job)]
     return [*behind(store, job), *not_kept(store, job), *reads, *stale, *changed, *unlisted]
+
+
+def is_barred(store: Store, job: JobSummary, stale: Sequence[str]) -> bool:
+    """Return whether no update runs its packages again as it is; `stale` says which should."""
+    is_needed = stale and left_out.lines_needing_dropped(store, job.id)
+    return bool(store.home.archive or is_needed)
 
 
 def _unlisted(lines: Sequence[str]) -> list[str]:
