@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, groupby, takewhile
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.schedule.estimates import NOTHING, JobLeft, Range, StageLeft
-from d0ctl.schedule.quota import Capacity, Limit
+from d0ctl.schedule.quota import Capacity, Free, Limit, Load
 
 AT_ONCE_S = 120.0
 """An end that is estimated sooner is unknown while stragglers run, which may take any time."""
@@ -25,6 +25,10 @@ class Horizon(Struct, frozen=True):
     """The same for packages that are queued on nodes, by id."""
     startable: Mapping[int, JobLeft] = field(default_factory=dict)
     """Jobs without their packages that do not start before a person acts, if they have any."""
+    frees: dict[tuple[tuple[float, float], ...], tuple[list[JobLeft], list[Free]]] = field(
+        default_factory=dict
+    )
+    """What first jobs leave, after each of them, by what is occupied: the next job begins there."""
 
     def before(self, job: int) -> float:
         """Return the CPU seconds of the jobs that come before one, if it waits for them."""
@@ -160,35 +164,51 @@ class Horizon(Struct, frozen=True):
     def _shared(self, job: int, job_left: JobLeft, stages: Iterable[StageLeft]) -> float:
         """Return in how many seconds all work up to some stages is done on all CPUs.
 
-        Packages on nodes keep their CPUs, also those of jobs that come later or are halted.
+        Jobs before it leave what their limits keep from them. Packages on nodes keep their CPUs,
+        also those of jobs that come later or are halted.
         """
-        stages = list(stages)
-        seconds = self._wait(job, job_left) + self._needs(job_left, stages)
-        work = self.before(job) + job_left.begun.middle + sum(of.work.middle for of in stages)
-        occupied = sorted(self._occupied(job))
-        since, power = 0.0, self.capacity.power - sum(part for _, part in occupied)
-        for until, part in occupied:
-            done = (until - since) * max(0.0, power)
-            if done >= work:
-                break
-            work, since, power = work - done, until, power + part
-        return max(seconds, since + work / power) if work else seconds
+        return self._free(job).after(self._loads(job_left, stages))
+
+    def _free(self, job: int) -> Free:
+        """Return what the jobs before one leave it, if it waits for them."""
+        occupied = tuple(sorted(self._occupied(job)))
+        ahead = self._ahead(job) if self.jobs[job].waits_for_nodes else []
+        known, frees = self.frees.get(occupied, ([], []))
+        same = min(len(known), len(ahead))
+        if not frees or known[:same] != ahead[:same]:
+            free, same = Free(), 0
+            for until, power in occupied:
+                free.take({None: power / self.capacity.power}, until)
+            known, frees = self.frees[occupied] = [], [free]
+        for other in ahead[same:]:
+            known.append(other)
+            frees.append(Free(frees[-1].times))
+            frees[-1].beside(self._loads(other, other.stages))
+        return Free(frees[len(ahead)].times)
+
+    def _loads(self, job_left: JobLeft, stages: Iterable[StageLeft]) -> list[Load]:
+        """Return what a job takes of what is free: its begun packages, and stages one by one.
+
+        Those with longer chains come first; those without limits of their own are one load.
+        """
+        first_ones = sorted(stages, key=lambda of: of.rank, reverse=True)
+        groups = [[*group] for _, group in groupby(first_ones, lambda of: of.limits and of.seq)]
+        within: dict[Limit | None, Sequence[Limit]] = {None: ()}
+        within |= {limit: (limit,) for limit in job_left.limits}
+        loads = list[Load]()
+        for group in groups or [[]]:
+            if seconds := self._needs(job_left, group):
+                loads.append(Load({of: self._needs(job_left, group, limits) / seconds
+                                   for of, limits in within.items()}, seconds))  # fmt: skip
+            if len(groups) > 1:
+                job_left = replace(job_left, begun=NOTHING, alone=0.0)
+        return loads
 
     def _occupied(self, job: int) -> list[tuple[float, float]]:
         """Return until when packages of jobs that do not come before one keep which power."""
         later = dropwhile(lambda id: id != job, self.jobs)
         ids = {*later, *(id for id, left in self.jobs.items() if left.is_halted)} - {job}
         return [self.jobs[id].occupied for id in ids if self.jobs[id].begun.middle]
-
-    def _wait(self, job: int, job_left: JobLeft) -> float:
-        """Return for how many seconds jobs before one use the CPUs, or a limit that it shares."""
-        if not job_left.limits and not self.capacity.limited:
-            return self.before(job) / self.capacity.power
-        ahead = self._ahead(job)
-        return max(
-            sum(self._needs(other, other.stages, {*other.limits} & {limit}) for other in ahead)
-            for limit in (*job_left.limits, None)
-        )
 
     def _needs(
         self,
@@ -228,7 +248,7 @@ class Horizon(Struct, frozen=True):
         whole = self._whole(job, job_left)
         longer = [of for of in job_left.stages if of.seq != stage and of.rank > rank]
         own = [of for of in job_left.stages if of.seq == stage]
-        wait = self._wait(job, job_left)
+        wait = self._free(job).after([])
         first = self._shared(job, job_left, longer)
         if before is not None:
             own = [replace(of, packages=min(of.packages, before)) for of in own]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise, takewhile
 
 from msgspec import Struct, field
 
@@ -197,3 +198,62 @@ class Capacity(Struct, frozen=True):
         """
         power = self.power - sum(node.lost(cpus, seconds) for node in self.limited)
         return min([power, *(limit.power(cpus, seconds, self.mean_speed) for limit in limits)])
+
+
+LEAST_FREE = 1e-9
+"""A smaller part is not free."""
+
+
+class Load(Struct, frozen=True):
+    """Which parts of all nodes, as None, and of limits work takes for how long, if it gets them."""
+
+    parts: Mapping[Limit | None, float]
+    seconds: float
+
+
+class Free(Struct):
+    """Which parts of all nodes and of limits are free from when until the next time.
+
+    Those that are not named are free, and so is everything at the end.
+    """
+
+    times: Sequence[tuple[float, Mapping[Limit | None, float]]] = ((0.0, {}),)
+
+    def after(self, loads: Iterable[Load]) -> float:
+        """Take loads, one after another, and return when the last is done, or could begin."""
+        end = self.times[0][0]
+        for load in loads:
+            end = self.take(load.parts, load.seconds, end)
+        return end
+
+    def beside(self, loads: Iterable[Load]) -> None:
+        """Take loads of which each begins with those before it, and ends no earlier.
+
+        So do stages of which a package of one needs files of only one of another.
+        """
+        begin = end = self.times[0][0]
+        for load in loads:
+            seconds = max(load.seconds, end - begin)
+            parts = {of: part * load.seconds / seconds for of, part in load.parts.items()}
+            end = max(end, self.take(parts, seconds))
+
+    def take(
+        self, parts: Mapping[Limit | None, float], seconds: float, since: float = 0.0
+    ) -> float:
+        """Take parts for so many seconds, longer if only less is free, and return until when."""
+        times: list[tuple[float, Mapping[Limit | None, float]]] = []
+        end = math.inf
+        for (begin, free), (until, _) in pairwise((*self.times, (math.inf, {}))):
+            start = min(max(begin, since), until)
+            left = {of: free.get(of, 1.0) for of in parts}
+            speed = min([1.0, *(left[of] / part for of, part in parts.items() if part)])
+            stop = start if end < math.inf else until
+            if end == math.inf and speed > LEAST_FREE and start + seconds / speed <= until:
+                end = stop = start + seconds / speed
+            seconds -= (stop - start) * speed
+            after = {**free, **{of: left[of] - part * speed for of, part in parts.items()}}
+            spans = ((begin, start, free), (start, stop, after), (stop, until, free))
+            times += [(start, of) for start, stop, of in spans if start < stop]
+        used = takewhile(lambda time: time[1].get(None, 1.0) <= LEAST_FREE, times)
+        self.times = times[len([*used]) :] or ((math.inf, {}),)
+        return end
