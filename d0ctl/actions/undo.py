@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from d0ctl.actions.action import Plan
-from d0ctl.model import Phase
+from d0ctl.model import LIVE, Phase
 from d0ctl.select import MOST_NAMED, WILD, Selector
 from d0ctl.select.condense import condense
 from d0ctl.store import lifecycle
@@ -142,8 +142,22 @@ def sentence(plan: Plan) -> str:
     arguments = shlex.split(plan.undo)
     number = sum(word[0].isalpha() or word[0] in WILD for word in arguments[2:])
     if not isinstance(target, Selector) or number <= MOST:
-        return f"to undo: {plan.undo}"
+        return f"to undo{_once_killed(plan)}: {plan.undo}"
     begin = shlex.join(arguments[: 2 + MOST_NAMED])
     job = next((part.job for part in target.parts if not WILD & set(part.job)), "JOB")
     return (f"to undo: {begin} ... ({count(number, 'selector')}): the whole command "
             f"is `undo` of the first of `actions` in `d0ctl history {job} --json`")  # fmt: skip
+
+
+def _once_killed(plan: Plan) -> str:
+    """Say that packages which are being killed have to end before an undo."""
+    if verb(plan.undo) not in ("restore-line", "retry"):
+        return ""
+    ending = by_wrappers(plan)
+    return f" once {'it has' if ending == 1 else 'they have'} ended" if ending else ""
+
+
+def by_wrappers(plan: Plan) -> int:
+    """Return how many packages their wrappers end."""
+    by_wrapper = set(LIVE) - {Phase.UNREACHABLE, Phase.TRANSFERRING}
+    return sum(number for phase, number in plan.phases.items() if phase in by_wrapper)

@@ -114,3 +114,16 @@ def test_a_killed_package_runs_again_if_one_of_several_selectors_names_it(
 
     assert "canceled" not in answer.partition("unchanged")[2]
     assert site.phase("prod/1/2/1") == site.phase("prod/1/3/1") == "ready"
+
+
+@pytest.mark.parametrize("words", ["kill prod/1/1-2", "kill-line prod/1/1 --drop-outputs"])
+def test_the_undo_of_a_kill_waits_until_packages_have_ended(
+    words: str, site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    killed = d0ctl(*words.split(), "--yes").stderr
+
+    assert "to undo once it has ended: d0ctl re" in killed
+    assert "to undo: d0ctl retry" in d0ctl("kill", "prod/1/3", "--yes").stderr

@@ -9,7 +9,6 @@ from d0ctl.actions.option import Options, flag
 from d0ctl.actions.packages.kill import (
     WAIT,
     being_killed,
-    by_wrappers,
     describe_grace,
     grace,
     out_of_reach,
@@ -174,7 +173,7 @@ def _describe_end(plan: FinishPlan) -> Iterator[str]:
     """Say how packages that are killed would end."""
     if plan.request.options.hard:
         yield from out_of_reach(plan.silent, partial=plan.request.options.partial)
-        ending = plan.launched - plan.silent if plan.jobs else by_wrappers(plan)
+        ending = plan.launched - plan.silent if plan.jobs else undo.by_wrappers(plan)
         yield from describe_grace(plan.grace if ending else None)
 
 

@@ -7,7 +7,7 @@ from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.selection import KILLABLE, canceled_before, changeable
-from d0ctl.model import LIVE, Phase
+from d0ctl.model import Phase
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
@@ -76,7 +76,7 @@ def describe(plan: KillPlan) -> Iterator[str]:
     partial = plan.request.options.partial
     yield from out_of_reach(plan.phases.get(Phase.UNREACHABLE, 0), partial=partial)
     yield from _waits(plan)
-    yield from describe_grace(plan.grace if by_wrappers(plan) else None)
+    yield from describe_grace(plan.grace if undo.by_wrappers(plan) else None)
     if plan.packages and plan.is_awaited:
         yield WAIT
     yield from undo.lasting(plan.undo, plan.before)
@@ -112,17 +112,11 @@ def being_killed(plan: Plan, *, partial: bool = False) -> Iterator[str]:
 
     Packages on a node that does not answer, or that ran to their end, are canceled at once.
     """
-    if ending := by_wrappers(plan):
+    if ending := undo.by_wrappers(plan):
         node = "its node" if ending == 1 else "their nodes"
         among = "" if ending == plan.packages else "of these, "
         yield f"{among}{wording.packages_are(ending)} being killed on {node}"
     yield from out_of_reach(plan.phases.get(Phase.UNREACHABLE, 0), partial=partial)
-
-
-def by_wrappers(plan: Plan) -> int:
-    """Return how many packages their wrappers end."""
-    by_wrapper = set(LIVE) - {Phase.UNREACHABLE, Phase.TRANSFERRING}
-    return sum(number for phase, number in plan.phases.items() if phase in by_wrapper)
 
 
 def out_of_reach(silent: int, *, partial: bool = False) -> Iterator[str]:
