@@ -207,7 +207,9 @@ class _NodeContents:
                 )
 
     def lacking(self) -> Iterator[Finding]:
-        """Yield copies that the database knows but are missing."""
+        """Yield copies that the database knows but are missing; a cache in doubt is one finding."""
+        if self._node.doubted is not None:
+            return
         found = [row.path for row, name in self._copies if name not in self._found.files]
         yield from self._listed("copy", found, "is recorded as a copy, but does not exist")
 
@@ -215,7 +217,8 @@ class _NodeContents:
         """Yield copies whose size or time changed, or with other contents."""
         seen = [(row, name, self._found.copies[name]) for row, name in self._copies
                 if name in self._found.copies]  # fmt: skip
-        others = [row.path for row, _, found in seen if is_another(row, found)]
+        others = [row.path for row, _, found in seen
+                  if is_another(row, found) and self._node.doubted is None]  # fmt: skip
         yield from self._listed("copy", others, "was changed since it was copied there")
         spoilt = [(name, row.maker) for row, name, found in seen
                   if not is_another(row, found) and row.checksum is not None

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.rows import change
 from tests.support.site import Site
 from tests.support.waiting import Pid, wait_until
 
@@ -111,6 +112,17 @@ def test_files_on_a_node_are_compared_with_the_database(site: Site, ran: Path) -
         "farm:spool/tmp/1.7": ("was left by an interrupted process", True),
     }
     assert findings(site) == {}, "the other nodes are looked at only when asked for"
+
+
+def test_the_copies_that_a_cache_in_doubt_lacks_are_one_finding(site: Site, ran: Path) -> None:
+    note = "22 of 22 copies are missing in its cache, all at once"
+    for path in ran.glob("cache/*/b*"):
+        path.unlink()
+    assert {"copy" in detail for detail, _ in findings(site, "--nodes").values()} == {True}
+    with site.opened() as store, store.writing():
+        change(store, "node", {"name": "farm"}, doubted=1.0, drained=1, drain_note=note)
+
+    assert findings(site, "--nodes") == {"farm": (f"is in doubt: {note}", False)}
 
 
 def test_attempts_of_a_removed_job_that_a_node_has_yet_to_remove_are_no_finding(
