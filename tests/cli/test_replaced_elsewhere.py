@@ -72,17 +72,16 @@ def test_a_line_whose_only_input_is_dropped_has_to_be_dropped_before_an_update(
     assert way in refused
 
 
-def test_no_update_is_advised_for_changed_files_before_a_line_was_dropped(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
-    (tmp_path / "cal").write_text("1\n")
-    use = EACH.replace('inputs: "{p}"', 'inputs: ["{p}", cal]')
-    submit(site, d0ctl, tmp_path, PARTS, use)
-    d0ctl("kill-line", "made/1/2", "--drop-outputs")
-    (tmp_path / "cal").write_text("22\n")
+def test_no_update_is_advised_for_changed_files_before_a_line_was_dropped(real_site: Site) -> None:
+    cal = real_site.folder / "cal"
+    cal.write_text("1\n")
+    for name, text in (("made", PARTS), ("use", EACH.replace('"{p}"\n', '["{p}", cal]\n'))):
+        (real_site.folder / f"{name}.yaml").write_text(text)
+        real_site.ok("run", real_site.folder / f"{name}.yaml")
+    real_site.ok("kill-line", "made/1/2", "--drop-outputs")
+    cal.write_text("22\n")
 
-    for command in ("why", "results"):
-        said = d0ctl(command, "use")
-        text = said.stdout + said.stderr
-        assert "`d0ctl kill-line use/1/2 --drop-outputs` has to come before an update" in text
-        assert "`d0ctl update use --again`" not in text
+    done = real_site.d0ctl("results", "use")
+
+    assert "`d0ctl kill-line use/1/2 --drop-outputs` has to come before an update" in done.err
+    assert f"`{cal}` has changed since 1 finished package read it\n" in done.err

@@ -93,7 +93,9 @@ def test_the_folder_of_an_attempt_is_listed_and_its_files_are_printed(
 
     go.touch()
     site.ok("wait", "chain")
-    assert "1.out" in site.ok("peek", path)
+    listed = " ".join(site.ok("peek", path).split())
+    assert "1.out" in listed
+    assert f"only its outputs are kept, as long as they are needed: d0ctl status {path}" in listed
 
 
 ENDED = """\

@@ -46,7 +46,8 @@ def removed(seen: Seen, here: AttemptReader, top: Frame) -> str:
         return ""
     retained = "of a failed attempt only outputs are kept, for `keep-failed` of the site file"
     if attempt.outcome == "successful":
-        retained = f"its outputs are kept: d0ctl status {seen.package.path}"
+        status = f"d0ctl status {seen.package.path}"
+        retained = f"only its outputs are kept, as long as they are needed: {status}"
     elif attempt.left_size and attempt.base:
         retained = (f"its outputs ({size(attempt.left_size)}) stay in "
                 f"`{attempt.base}/cache/{attempt.id}` on `{clean(attempt.node_name)}` for "
