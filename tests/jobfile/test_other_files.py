@@ -81,6 +81,7 @@ stages:
     [
         ("{from: mcc/gen}", "there is no job `mcc`"),
         ("{from: mc/genn}", "job `mc` has no stage `genn` (did you mean `gen`?)"),
+        ("{from: mc/reco}", "job `mc` has no stage `reco`: it has `gen`"),
         ("{from: mc/none}", "stage `none` of job `mc` has no output that others can read"),
         ("{from: mc/gen, match: x}", "no output of stage `mc/gen` matches `x`"),
         ("{from: mc/gen, unread: yes}", "`unread` needs `cache`"),

@@ -8,6 +8,10 @@ from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.site_names import KnownNames, OtherFile
 from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.units import listed
+
+MOST_NAMED = 5
+"""How many stages of another job are named."""
 
 
 def of_stage(name: str, known: KnownNames) -> tuple[Sequence[OtherFile], str | None]:
@@ -19,7 +23,8 @@ def of_stage(name: str, known: KnownNames) -> tuple[Sequence[OtherFile], str | N
     if files is None:
         return (), known.lacks_job(job)
     if files.files is None:
-        hint = did_you_mean(stage, files.stages)
+        stages = listed(map(shown, files.stages[:MOST_NAMED]))
+        hint = did_you_mean(stage, files.stages) or f": it has {stages}"
         return (), f"job {shown(job)} has no stage {shown(stage)}{hint}"
     if all(file.is_left_out for file in files.files):
         message = f"stage {shown(stage)} of job {shown(job)} has no output that others can read"
