@@ -174,3 +174,17 @@ def test_why_of_a_job_advises_an_edit_that_lets_one_of_its_packages_run(
     d0ctl("edit", "b:ready", "--on", "far")
 
     assert "  $ d0ctl edit b/1/2/1 --on localhost\n" in d0ctl("why", "b").stdout
+
+
+def test_an_edit_is_for_all_that_request_the_same_also_if_one_of_them_was_lost(
+    site: Site, d0ctl: Type
+) -> None:
+    site.up("far", machine_id="m2", base="/tmp/far")
+    site.submit(job(("a", [line(package("u")), line(package("v"))]), name="b"))
+    d0ctl("edit", "b:ready", "--on", "far")
+    site.launch("b/1/1/1", "far")
+    site.end("b/1/1/1", "failed", reason="lost", detail="gone")
+    d0ctl("node", "drain", "far")
+
+    assert site.phase("b/1/1/1") == "ready"
+    assert "  $ d0ctl edit b:ready --on localhost\n" in d0ctl("why", "b").stdout

@@ -1,11 +1,12 @@
 """What stops a single job, and which jobs are held or paused."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from shlex import quote
 
 from d0ctl.model import LIVE, Group, Phase, job_status
 from d0ctl.policy.remarks import TriedAgain, read
 from d0ctl.schedule.node_state import NodeState
+from d0ctl.schedule.resources import Requirement
 from d0ctl.schedule.standstill import DELIBERATE, Cause, NextTry
 from d0ctl.show.drawing.remark_texts import cause, remark
 from d0ctl.show.why.common import Explanation, GroupPart
@@ -131,7 +132,7 @@ def _concerns(job: JobStanding, part: GroupPart) -> bool:
     if not job.standing.unfit:
         is_queued = job.work.behind and part.counts.get(Phase.STARTING)
         return bool(part.counts.get(Phase.READY) or is_queued)
-    return _unfit(part) is not None
+    return bool(_unfit(part))
 
 
 def _add_resumes(part: GroupPart, explanation: Explanation) -> None:
@@ -160,12 +161,13 @@ def _add_unfit(job: JobStanding, part: GroupPart, explanation: Explanation) -> N
 
     If all ready packages request the same, an edit is for all of them, and for no others.
     """
-    if (first := _unfit(part)) is None:
+    if not (unfit := _unfit(part)):
         return
+    first, away = unfit[0], [each.details.get("nodes_down") for each in unfit]
     leave_known_nodes(first, explanation.facts)
-    if away := first.details.get("nodes_down"):
-        explanation.details["nodes_down"] = away
-    if len(job.work.requirements) > 1:
+    if away[0]:
+        explanation.details["nodes_down"] = away[0]
+    if len({_request(each) for each in job.work.requirements}) > 1 or any(away) > all(away):
         explanation.facts += [f"of `{first.path}`: {fact}" for fact in first.facts]
         explanation.commands += first.commands
         return
@@ -177,19 +179,20 @@ def _add_unfit(job: JobStanding, part: GroupPart, explanation: Explanation) -> N
     ]
 
 
-def _unfit(part: GroupPart) -> Explanation | None:
-    """Explain one of its oldest ready packages that no node can take; None if all fit.
+def _request(of: Requirement) -> tuple[Hashable, ...]:
+    """Return what packages with a requirement request of a node."""
+    return (of.cpus, of.memory, of.gpus, of.space, of.platform, *map(frozenset, (
+            of.nodes, of.exclude_nodes, of.software, of.needs)))  # fmt: skip
 
-    It is the first that an edit would let run, if there is such a package.
+
+def _unfit(part: GroupPart) -> list[Explanation]:
+    """Explain those of its oldest ready packages that no node can take; first those that an edit
+    would let run.
     """
-    unfit: Explanation | None = None
-    for row in part.sample([Phase.READY], MOST):
-        first = part.explain(row.path)
-        if all(node["against"] for node in first.details.get("nodes", ())):
-            if first.edit:
-                return first
-            unfit = unfit or first
-    return unfit
+    explained = [part.explain(row.path) for row in part.sample([Phase.READY], MOST)]
+    unfit = [package for package in explained
+             if all(node["against"] for node in package.details.get("nodes", ()))]  # fmt: skip
+    return sorted(unfit, key=lambda package: not package.edit)
 
 
 def leave_known_nodes(first: Explanation, known: Sequence[str]) -> None:
