@@ -138,28 +138,33 @@ def question(database: Path) -> str:
 
 
 def restored(
-    file: Path, previous: Path | None, home: Path, old: Path | None, *, needs_key: bool
-) -> Iterator[str]:
+    file: Path, previous: Path | None, home: Path, old: Path | None, *, is_new: bool,
+    needs_key: bool,
+) -> Iterator[str]:  # fmt: skip
     """Say where the database is from, where the previous one is, and what to type next.
 
-    With `needs_key` the home has no key for the attempts of the backup; `old` is where it may be,
-    and results, archives and the folder of this machine's nodes.
+    A home that `is_new` lacks the known hosts, results, archives and the folder of this machine's
+    nodes, and with `needs_key` a key for the attempts of the backup; `old` is where they may be.
     """
     yield f"restored the database from `{clean(str(file))}`"
     if previous is not None:
         yield f"the previous database is `{clean(str(previous))}`"
     source, target = "OLD_HOME" if old is None else clean(str(old)), f"{clean(str(home))}/"
+    hosts = [] if old and not (old / "known_hosts").exists() else [f"{source}/known_hosts"]
     if needs_key:
         yield ("a backup has no keys: without `site.key` and `known_hosts` of the old home no "
                "package can start or report")  # fmt: skip
-        hosts = [] if old and not (old / "known_hosts").exists() else [f"{source}/known_hosts"]
         yield shlex.join(["cp", "-p", f"{source}/site.key", *hosts, target])
+    elif is_new and hosts:
+        yield ("a backup has no keys of nodes: without `known_hosts` of the old home no machine "
+               "is reached by ssh before its key is accepted")  # fmt: skip
+        yield shlex.join(["cp", "-p", *hosts, target])
     there = [f"{source}/{name}" for name in ("results", "archive", "nodes")
-             if (needs_key if old is None else (old / name).is_dir())]  # fmt: skip
+             if (is_new if old is None else (old / name).is_dir())]  # fmt: skip
     if there:
         yield ("a backup has no results, archives, and files and logs of packages on this "
                "machine either; to have them in this home, too:")  # fmt: skip
-        yield shlex.join(["cp", "-pr" if needs_key else "-pru", *there, target])
+        yield shlex.join(["cp", "-pr" if is_new else "-pru", *there, target])
     if old is not None:
         yield f"to change over from `{clean(str(old))}`, and not to only look at the backup:"
     yield "d0ctl daemon start"

@@ -1,7 +1,6 @@
 """What a restored home lacks: later jobs and changes; in a new home, keys and contact."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,45 +16,6 @@ from tests.cli.conftest import Type
 from tests.support.jobs import NOW, job
 from tests.support.rows import value
 from tests.support.site import Site
-
-
-def test_a_restored_home_gets_no_key_that_signed_none_of_its_attempts(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
-    site.submit(job("before"))
-    site.launch("before/1/1/1")
-    d0ctl("backup", str(tmp_path / "saved.db"))
-    other = Home(tmp_path / "other")
-
-    done = d0ctl("--home", str(other.root), "restore", str(tmp_path / "saved.db"))
-
-    assert done.exit_code == 0, done.stderr
-    assert not other.key.exists()
-    assert f"cp -p OLD_HOME/site.key OLD_HOME/known_hosts {other.root}/\n" in done.stdout
-    started = d0ctl("--home", str(other.root), "daemon", "start")
-    assert started.exit_code == 5
-    assert f"`{other.key}` is missing" in started.stderr
-    assert started.stderr.splitlines()[1].startswith("copy `site.key` and `known_hosts` from ")
-    other.key.write_bytes(site.store.home.key.read_bytes())
-    assert other.site_key() == site.store.home.site_key()
-    again = d0ctl("--home", str(other.root), "restore", str(tmp_path / "saved.db"), "--yes")
-    assert "OLD_HOME" not in again.stdout
-
-
-def test_the_command_that_copies_the_keys_to_a_restored_home_works_as_it_is_printed(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
-    site.submit(job("before"))
-    site.launch("before/1/1/1")
-    moved_home.follow(site.store)
-    d0ctl("backup", str(tmp_path / "saved.db"))
-    other = Home(tmp_path / "other home")
-
-    done = d0ctl("--home", str(other.root), "restore", str(tmp_path / "saved.db")).stdout
-
-    [copying] = [line for line in done.splitlines() if line.startswith("cp -p ")]
-    subprocess.run(copying, shell=True, check=True)
-    assert other.site_key() == site.store.home.site_key()
 
 
 def test_no_node_of_a_restored_home_is_connected_before_a_daemon_runs(

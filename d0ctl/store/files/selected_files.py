@@ -10,6 +10,9 @@ from typing import NamedTuple
 from d0ctl.config import Home
 from d0ctl.store.connection import FileSelection, Selection, Store
 
+MOST_READ = 1_000_000
+"""The largest file of results/ whose checksum is calculated for a list, in bytes."""
+
 PAGE = 1000
 """How many files are read at a time."""
 
@@ -178,12 +181,30 @@ def difference(home: Home, row: FileRow) -> str:
         return ""
     if home.archive:  # has no record of deliveries, but they were before it was written
         archived = home.archive_file(home.archive).stat().st_mtime
-        is_other = row.size not in (None, status.st_size) or status.st_mtime > archived
+        is_other = row.size not in (None, status.st_size) or (
+            status.st_mtime > archived and not _is_copy(home, row, status.st_size)
+        )
         return OF_OTHERS if is_other else ""
     if row.size not in (None, status.st_size):
         return RESIZED
     is_newer = row.delivered is not None and status.st_mtime > row.delivered
     return WRITTEN_AGAIN if is_newer else ""
+
+
+def _is_copy(home: Home, row: FileRow, size: int) -> bool:
+    """Return whether a file in results/ that was written later has the recorded contents.
+
+    A large one is not read: a list must not wait for it.
+    """
+    if row.checksum is None or size > MOST_READ:
+        return False
+    from d0ctl_wrapper.protocol.checksum import digest_by  # late: few files are compared
+
+    try:
+        path = os.fsencode(home.result(row.job, row.name))
+        return digest_by(path, row.checksum, lambda: None)[0] == row.checksum
+    except OSError:
+        return False
 
 
 def dispositions(selected: FileSelection) -> list[str | None]:

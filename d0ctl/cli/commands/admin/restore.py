@@ -61,10 +61,12 @@ def restore(
         say(line)
     if home.database.exists():
         changing.confirm(administration.question(home.database))
+    is_new = not home.key.exists()
     previous = put_back(home, file, now=time.time(), from_other_site=other_site)
     with session.writer() as store, store.writing():
         keep_action(store, verb="restore", target=str(file), actor=session.actor(),
                     note=changing.reason(), packages=0, now=time.time())  # fmt: skip
-    old, needs_key = root or original, not home.key.exists()
-    for line in administration.restored(file, previous, home.root, old, needs_key=needs_key):
+    needs_key = not home.key.exists()
+    for line in administration.restored(file, previous, home.root, root or original,
+                                        is_new=is_new, needs_key=needs_key):  # fmt: skip
         emit(line)

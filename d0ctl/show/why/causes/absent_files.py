@@ -53,7 +53,7 @@ def marked_outputs(files: Sequence[OutputView]) -> list[OutputView]:
     """Return outputs; those that were delivered to results/, and are not there now, are absent."""
     return [
         replace(file, absence=NOT_IN_RESULTS, places=_others(file))
-        if number < MOST and _is_removed(file)
+        if number < MOST and not file.late and _is_removed(file)
         else file
         for number, file in enumerate(files)
     ]
