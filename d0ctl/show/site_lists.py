@@ -104,7 +104,7 @@ def overlaps(rules: Sequence[Throttle]) -> bool:
 
 
 def _counts(allowance: Allowance) -> str:
-    counts = [] if allowance.throttle.max_running is None else [f"{allowance.running:,} running"]
+    counts = [] if allowance.throttle.max_running is None else [f"{allowance.running:,} on nodes"]
     counts += [] if allowance.throttle.launches is None else [f"{allowance.launched:,} lately"]
     return f"({', '.join(counts)})"
 

@@ -25,7 +25,7 @@ def test_a_throttle_is_set_and_listed_with_what_is_in_use(site: Site, d0ctl: Typ
     assert entry["in_use"] == [{"name": "ada@lab", "running": 1, "launched": 0}]
     listed = d0ctl("throttle", "list").stdout
     assert "2 at once" in listed
-    assert "ada@lab (1 running)" in listed
+    assert "ada@lab (1 on nodes)" in listed
 
 
 def test_throttles_that_apply_to_the_same_name_are_named_as_the_smallest_holds(

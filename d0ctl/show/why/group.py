@@ -20,7 +20,6 @@ from d0ctl.show.why.common import (
 from d0ctl.show.why.production import obstacles, subject_of_stop
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import site, standstill
-from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.views import browse, file_locations, left_out
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
@@ -118,6 +117,10 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
         _rest(store, part, rest, status)
         explanation.facts.append(rest.answer)
         explanation.take(rest)
+    elif part.counts.get(Phase.READY) and (totals["launched"] or (own and own.standing.moves)):
+        from d0ctl.show.why.causes import running_limits  # late: many parts have no ready ones
+
+        running_limits.add(store, part, explanation, now)
     if part.job.blocked or any(part.counts.get(phase) for phase in LEFT_OVER):
         from d0ctl.show.why.phases import leftovers  # late: most parts have none
 
@@ -219,10 +222,6 @@ def _moving(
         explanation.listed += explanation.facts[known:]
         if stopped:
             stopped_job.add_suspended(store, part.job.name, explanation)
-        if setting(store, "throttles"):
-            from d0ctl.show.why.phases import throttle_limits  # late: few have any
-
-            throttle_limits.add(store, part, explanation, now)
         explanation.commands.append(f"d0ctl status {part.job.name} --watch")
     if silent:
         from d0ctl.show.why.phases.launched import continues_there, give_up  # late: few are there

@@ -135,7 +135,7 @@ def _throttle(store: Store, row: Node, explanation: Explanation, now: float) -> 
     """Add the throttle that keeps a node with free slots from taking packages, if one does."""
     if not setting(store, "throttles"):
         return
-    from d0ctl.show.why.phases import throttle_limits  # late: few sites have throttles
+    from d0ctl.show.why.causes import throttle_limits  # late: few sites have throttles
 
     if used := throttle_limits.of_node(store, row.id, row.name, now):
         explanation.answer += f", but {throttle_limits.on_node(store, used, now)}"

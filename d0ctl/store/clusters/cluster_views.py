@@ -9,7 +9,7 @@ from msgspec import Struct
 from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.clusters.pilots import BatchJob, alive, direct_jobs
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes.catalogue import owners_of, researcher_of
+from d0ctl.store.nodes.catalogue import owner_of, owners_of
 from d0ctl.store.nodes.site import Fault, fault_of, setting
 from d0ctl_wrapper.host.software_cache import NOT_INSTALLED
 
@@ -86,7 +86,7 @@ def researchers(store: Store) -> list[ResearcherView]:
     said = setting(store, "researchers") or {}
     jobs: dict[str, int] = dict.fromkeys(said, 0)
     for row in store.rows("originators"):
-        name = researcher_of(row["originator"], said) or row["originator"]
+        name = owner_of(row["originator"], said)
         jobs[name] = jobs.get(name, 0) + row["jobs"]
     shares = share_usage.tree(store)
     researchers = []

@@ -7,8 +7,8 @@ from typing import Any
 
 from d0ctl.schedule import quota
 from d0ctl.schedule.quota import Allowance, Allowances, Throttle
-from d0ctl.store.connection import Store
-from d0ctl.store.nodes.catalogue import researcher_of
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.catalogue import owner_of
 from d0ctl.store.nodes.site import setting, throttle_rules
 
 
@@ -43,7 +43,7 @@ def allowances(
     said = setting(store, "researchers") or {}
     for row in store.rows("running_of_jobs"):
         of_job[row["job_id"]] = row["n"]
-        of_researcher[researcher_of(row["originator"], said) or row["originator"]] += row["n"]
+        of_researcher[owner_of(row["originator"], said)] += row["n"]
     limits = Allowances({
         node: of_node
         for node, name in nodes.items()
@@ -51,7 +51,7 @@ def allowances(
     })  # fmt: skip
     shared: dict[str, list[Allowance]] = {}
     for row in store.rows("originators_of_jobs", jobs=json.dumps(sorted(set(jobs)))):
-        who = researcher_of(row["originator"], said) or row["originator"]
+        who = owner_of(row["originator"], said)
         if who not in shared:
             shared[who] = quota.allowances_of(known, "researcher", who, of_researcher[who], counted)
         own = quota.allowances_of(known, "job", row["name"], of_job[row["id"]], counted)
@@ -79,6 +79,19 @@ def next_launch(store: Store, allowance: Allowance, *, now: float) -> float:
         "first_launch", throttle=allowance.throttle.name, name=allowance.name, since=since
     )
     return 0.0 if first is None else max(0.0, float(first) - since)
+
+
+def idle_packages(store: Store) -> list[Row]:
+    """Return how many packages on nodes do not run, by stage, node and phase."""
+    return store.rows("idle_on_nodes")
+
+
+def idle_of(store: Store, allowance: Allowance) -> list[Row]:
+    """Return the same of the packages that a throttle counts for one node, researcher or job."""
+    said = setting(store, "researchers") or {}
+    return [row for row in idle_packages(store) if allowance.name == {
+        "node": row["node"], "job": row["job"],
+        "researcher": owner_of(row["originator"], said)}[allowance.throttle.kind]]  # fmt: skip
 
 
 def change(store: Store, name: str, keys: Mapping[str, Any]) -> None:

@@ -79,6 +79,11 @@ def researcher_of(originator: str, researchers: Researchers) -> str | None:
     return account if account in researchers else None
 
 
+def owner_of(originator: str, researchers: Researchers) -> str:
+    """Return the same; of one whom the site does not list, the originator."""
+    return researcher_of(originator, researchers) or originator
+
+
 def names_of(originator: str, researchers: Researchers) -> tuple[str, ...]:
     """Return the names by which a share may match the jobs of an originator."""
     who = researcher_of(originator, researchers)

@@ -140,6 +140,11 @@ def limits_of(store: Store, package: int) -> Row:
     return row
 
 
+def limited_stages_of(store: Store, job: int) -> list[Row]:
+    """Return the stages of a job with `max-running` and ready packages, and how many."""
+    return store.rows("limited_stages_of_job", job=job)
+
+
 class ReadyBefore(Struct, frozen=True):
     """Ready packages of a higher priority: their job, stage and priority."""
 

@@ -99,6 +99,15 @@ select job.id,
   from job indexed by job_limited
  where job.max_running is not null and job.visible = 1 and job.ended is null;
 
+-- name: limited_stages_of_job
+-- The stages of a job that limit how many of their packages run at once, with their ready packages.
+select stage.id, stage.seq, stage.max_running, stage_count.n
+  from stage indexed by stage_limited
+  join stage_count on stage_count.stage_id = stage.id and stage_count.phase = 'ready'
+                  and stage_count.n > 0
+ where stage.max_running is not null and stage.job_id = :job
+ order by stage.seq;
+
 -- name: limits_of_package
 -- How many packages of its stage and its job may run at once; null: not limited.
 select stage.id as stage_id, stage.max_running as stage, job.id as job_id,
@@ -745,6 +754,21 @@ select job.id as job_id, job.originator, sum(stage_count.n) - coalesce(deliverin
  where job.ended is null
  group by job.id
 having sum(stage_count.n) > 0;
+
+-- name: idle_on_nodes
+-- How many packages are on nodes and do not run, by stage, node and phase; without those that only
+-- deliver outputs, or wait for inputs after an early start.
+select package.job_id, job.name as job, job.originator, package.stage_id, node.name as node,
+       package.phase, count(*) as n
+  from package indexed by package_live
+  join node on node.id = package.node_id
+  join job on job.id = package.job_id
+  join requirement on requirement.id = package.requirement_id and requirement.stay is null
+ where package.is_live = 1 and package.node_id in (select id from node)
+   and package.phase in ('starting', 'suspended', 'unreachable')
+   and (package.early = 0 or package.awaited = 0)
+ group by package.stage_id, node.id, package.phase
+ order by package.phase desc, node.id;
 
 -- name: originators_of_jobs
 -- The owners of some jobs.

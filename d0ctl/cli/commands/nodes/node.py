@@ -67,7 +67,7 @@ def _with_remarks(store: Store, *, now: float) -> list[Listed]:
     free = {row.id: row.name for row, reserved, *_ in used
             if row.state == "up" and not row.drained and reserved < row.cpus}  # fmt: skip
     if setting(store, "throttles"):
-        from d0ctl.show.why.phases import throttle_limits  # late: few sites have throttles
+        from d0ctl.show.why.causes import throttle_limits  # late: few sites have throttles
 
         for node, why in throttle_limits.on_nodes(store, free, now).items():
             notes.setdefault(node, []).append((why, "warn"))

@@ -10,8 +10,8 @@ from d0ctl.schedule.place import WORTH
 from d0ctl.schedule.quota import Allowance, Allowances
 from d0ctl.schedule.resources import Requirement
 from d0ctl.show.why import more_space
+from d0ctl.show.why.causes import running_limits, throttle_limits
 from d0ctl.show.why.common import MOST, named, speed, usage
-from d0ctl.show.why.phases import throttle_limits
 from d0ctl.show.why.stopped_job import resume_suspended, stay_suspended
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts.history import share_usage
@@ -64,7 +64,7 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
         explanation.details["stays_full"] = True
     costs = {} if stays_full else compare(subject, fits, requirement)
     first = dependencies.ready_before(subject.store, package.id)
-    if limit := _limit(subject) or of_job(subject, allowed):
+    if limit := running_limits.of_package(subject) or of_job(subject, allowed):
         if number := pause.left_suspended(subject.store).get(subject.job.name):
             explanation.facts.append(stay_suspended(subject.job.name, number))
             explanation.commands.append(resume_suspended(subject.job.name))
@@ -144,18 +144,6 @@ def _none_free(
         resources = listed(dict.fromkeys(lacks[row.name].resource for row in short), "or")
         texts.append(f"it waits for {resources} on {named(short[:MOST], 'or')}")
     return listed(texts)
-
-
-def _limit(subject: Subject) -> str | None:
-    """Return which `max-running` is reached; None if none is."""
-    quota = placement.quota(subject.store)
-    row = dependencies.limits_of(subject.store, subject.package.id)
-    if quota.stages.get(row["stage_id"], 1) <= 0:
-        most = count(row["stage"], "package")
-        return f"its stage runs {most} at once, its `max-running`"
-    if quota.jobs.get(row["job_id"], 1) <= 0:
-        return f"its job runs {count(row['job'], 'package')} at once, its `max-running`"
-    return None
 
 
 def standing(subject: Subject) -> str | None:

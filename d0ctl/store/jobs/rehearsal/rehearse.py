@@ -21,7 +21,7 @@ from d0ctl.store.jobs.rehearsal.node_trust import NodeTrust
 from d0ctl.store.jobs.rehearsal.nodes import CONTROL, nodes_of
 from d0ctl.store.jobs.rehearsal.work import Work, check, seconds_of, work_of
 from d0ctl.store.jobs.submission.urgency import Steps, steps_of
-from d0ctl.store.nodes.catalogue import researcher_of
+from d0ctl.store.nodes.catalogue import owner_of
 from d0ctl.store.nodes.site import throttle_rules_of
 from d0ctl.store.views.job_files import forecast
 
@@ -130,7 +130,7 @@ def _conditions(spec: JobSpec, site: Site, work: Work) -> Conditions:
     limits = {n: stage.max_running for n, stage in enumerate(spec.stages, 1) if stage.max_running}
     limits |= {0: spec.max_running} if spec.max_running else {}
     originator = spec.originator
-    researcher = researcher_of(originator, site.settings.get("researchers") or {}) or originator
+    researcher = owner_of(originator, site.settings.get("researchers") or {})
     return Conditions(
         limits=limits, throttles=throttle_rules_of(site.settings.get("throttles") or {}),
         job=spec.name, researcher=researcher,

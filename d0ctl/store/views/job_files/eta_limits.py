@@ -10,7 +10,7 @@ from d0ctl.schedule.estimates import JobLeft
 from d0ctl.schedule.horizon import Horizon
 from d0ctl.schedule.quota import Capacity, Limit, LimitedNode, Throttle
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes.catalogue import researcher_of
+from d0ctl.store.nodes.catalogue import owner_of
 from d0ctl.store.nodes.site import setting, throttle_rules
 
 
@@ -63,7 +63,7 @@ def _of_jobs(
     if any(throttle.kind != "node" for throttle in throttles):
         said = setting(store, "researchers") or {}
         for row in store.rows("originators_of_jobs", jobs=json.dumps(sorted(found))):
-            who = researcher_of(row["originator"], said) or row["originator"]
+            who = owner_of(row["originator"], said)
             found[row["id"]] += _matching(throttles, "job", row["name"])
             found[row["id"]] += _matching(throttles, "researcher", who)
     return found

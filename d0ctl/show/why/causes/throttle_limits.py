@@ -1,5 +1,6 @@
 """The throttles that keep a node or a job from starting more packages now."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from shlex import quote
 
@@ -7,9 +8,9 @@ from d0ctl.model import Phase
 from d0ctl.schedule.quota import Allowance, Throttle
 from d0ctl.show.why.common import MOST, Explanation, GroupPart
 from d0ctl.store.clusters import throttles
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry
-from d0ctl.units import count, duration
+from d0ctl.units import count, duration, listed
 
 
 def add(store: Store, part: GroupPart, explanation: Explanation, now: float) -> None:
@@ -22,6 +23,7 @@ def add(store: Store, part: GroupPart, explanation: Explanation, now: float) -> 
         throttle = used.throttle
         explanation.facts.append(
             f"{count(ready)} ready: throttle `{throttle.name}` allows {_most(throttle)}"
+            f"{_idle(store, used)}"
         )
         add_commands(explanation, throttle)
         return
@@ -73,9 +75,30 @@ def reached(store: Store, allowance: Allowance, now: float) -> str:
     rule, name = allowance.throttle, f"throttle `{allowance.throttle.name}`"
     if (wait := next_launch(store, allowance, now)) is None:
         on_nodes = count(allowance.running, "package is", "packages are")
-        return f"{on_nodes} on nodes, and {name} allows {rule.max_running:,}"
+        return (f"{on_nodes} on nodes{_idle(store, allowance)}, and {name} allows "
+                f"{rule.max_running:,}")  # fmt: skip
     return (f"{count(allowance.launched, 'package')} in the last {duration(rule.per_s)}, the most "
             f"that {name} allows; the next in {duration(wait)}")  # fmt: skip
+
+
+def in_brackets(idle: Iterable[Row]) -> str:
+    """Say in brackets which packages on nodes do not run; empty if all do."""
+    numbers, nodes = Counter[str](), dict[str, list[str]]()
+    for row in idle:
+        numbers[row["phase"]] += row["n"]
+        if f"`{row['node']}`" not in nodes.setdefault(row["phase"], []):
+            nodes[row["phase"]].append(f"`{row['node']}`")
+    parts = [f"{count(number)} {phase}" + (f" on {listed(on)}" if len(on) <= MOST else "")
+             for phase, number in numbers.items() for on in (nodes[phase],)]  # fmt: skip
+    return f" ({listed(parts)})" if parts else ""
+
+
+def _idle(store: Store, allowance: Allowance) -> str:
+    """Say which packages that a throttle counts do not run, if their number is what it limits."""
+    most = allowance.throttle.max_running
+    if most is None or allowance.running < most:
+        return ""
+    return in_brackets(throttles.idle_of(store, allowance))
 
 
 def add_commands(explanation: Explanation, throttle: Throttle) -> None:
