@@ -6,6 +6,8 @@ from msgspec import Struct
 
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.catalogue import owner_of
+from d0ctl.store.nodes.site import setting
 from d0ctl.store.rows import make
 from d0ctl.store.views import selection
 
@@ -94,7 +96,6 @@ class Report(Struct, frozen=True):
 
 _NAMES: dict[str, Callable[[Row], str]] = {
     "node": lambda row: str(row["node"]),
-    "researcher": lambda row: str(row["researcher"]),
     "job": lambda row: str(row["job"]),
     "stage": lambda row: f"{row['job']}/{row['stage']} {row['stage_name']}",
 }
@@ -112,7 +113,9 @@ def read(store: Store, wanted: Selector | None, *, since: float, now: float) -> 
         selected = selection.choose(store, wanted, now=now, lenient=True)
         selected.change("use_of_selected", since=since)
     rows = store.rows("use_by_stage_and_node")
+    said = setting(store, "researchers") or {}
     groups = {key: _grouped(rows, name) for key, name in _NAMES.items()}
+    groups["researcher"] = _grouped(rows, lambda row: owner_of(str(row["researcher"]), said))
     groups["software"] = [make(Usage, row) for row in store.rows("use_by_software")]
     whole = _grouped(rows, lambda _: "all")
     failures = [(row["reason"], row["count"]) for row in store.rows("use_failures")]
