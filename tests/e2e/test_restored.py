@@ -1,10 +1,15 @@
 """A backup in another home, while the daemon of the first one works: only one drives the nodes."""
 
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from d0ctl.config import Home
+from d0ctl.store import open_store
+from tests.support.rows import value
 from tests.support.site import Site
 from tests.support.waiting import wait_until
 
@@ -156,3 +161,32 @@ def test_files_that_were_purged_after_the_backup_were_not_removed_by_a_stranger(
     said = "1 copy was missing or changed after a backup was restored, such as "
     wait_until(lambda: said in site.ok("why", "--node", "farm"))
     assert "but not by d0ctl" not in site.ok("why", "--node", "farm")
+
+
+def test_a_home_that_takes_over_as_it_is_printed_has_the_files_of_this_machines_node(
+    site: Site,
+) -> None:
+    first = site.start_daemon()
+    keep = "[{file: part, result: no, disposition: retain-indef}]"
+    line = f"{{run: 'echo 1 > part', outputs: {keep}}}"
+    site.ok("submit", site.write(f"job: night\nstages: [{{lines: [{line}]}}]"))
+    site.wait_phase("night/1/1/1", "done")
+    site.stop(first)
+    site.ok("backup", site.folder / "saved.db")
+    other = ("--home", site.folder / "other")
+
+    printed = site.ok(*other, "restore", site.folder / "saved.db", "--yes").splitlines()
+    for line in printed:
+        if line.startswith("cp "):
+            subprocess.run(line, shell=True, check=True)
+    began = time.time()
+    site.ok(*other, "daemon", "start")
+    try:
+        with open_store(Home(site.folder / "other"), read_only=True) as store:
+            wait_until(lambda: (value(store, "node", "surveyed") or 0.0) > began)
+        listed, found = site.ok(*other, "file", "list", "night"), site.d0ctl(*other, "doctor")
+    finally:
+        site.ok(*other, "daemon", "stop")
+
+    assert "on localhost" in listed
+    assert found.code == 0
