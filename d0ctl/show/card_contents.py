@@ -153,7 +153,7 @@ def outputs_now(
         return files
     from d0ctl.show.why.causes import absent_files  # late: not for packages without results
 
-    return absent_files.marked_outputs(files)
+    return absent_files.marked_outputs(store, view, files)
 
 
 def about_binary(store: Store, selector: str, now: float) -> "Binary | NotFoundCard":

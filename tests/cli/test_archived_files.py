@@ -61,6 +61,7 @@ def test_the_files_of_an_archived_job_are_listed_as_removed(d0ctl: Type, archive
     archived.unlink()
 
     assert "missing from results/" in d0ctl("file", "list", "old", "--archive", "a").stdout
+    assert "missing from results/" in d0ctl("status", "old/2/1/1", "--archive", "a").stdout
     assert "is missing from results/" in d0ctl("why", "old:all", "--archive", "a").stdout
 
 
@@ -88,3 +89,33 @@ def test_a_blocked_package_waits_in_an_archive_for_what_it_waited_for(
 
     assert "gen-1" not in before
     assert "gen-1" not in d0ctl("why", "old:all", "--archive", "a").stdout
+
+
+READER = """\
+job: late
+stages: [{lines: [{run: "wc -l {inputs} > n", inputs: {from: old/sum}, outputs: n}]}]
+"""
+
+
+def test_an_archived_job_that_read_files_of_another_one_still_says_which(
+    site: Site, home: Home, d0ctl: Type, tmp_path: Path
+) -> None:
+    for name, text in (("old", TEXT.replace("all", "sub/all")), ("late", READER)):
+        (tmp_path / f"{name}.yaml").write_text(text)
+        assert d0ctl("submit", str(tmp_path / f"{name}.yaml")).exit_code == 0
+    for package in ("old/1/1/1", "old/1/2/1", "old/2/1/1", "late/1/1/1"):
+        site.finish(package)
+    result = home.result("old", "sub/all")
+    result.parent.mkdir(parents=True, exist_ok=True)
+    result.write_text("1")
+    assert d0ctl("archive", "late", "--as", "a", "--yes").exit_code == 0
+
+    why = d0ctl("why", "late:n", "--archive", "a").stdout
+    there = d0ctl("status", "late/1/1/1", "--archive", "a").stdout
+    result.unlink()
+    away = d0ctl("status", "late/1/1/1", "--archive", "a").stdout
+
+    assert "its command was wc -l sub/all > n\n" in why
+    assert "it was made from `old:sub/all`" in why
+    assert "sub/all  ✔" in there and "does not exist" not in there
+    assert "sub/all  ·  does not exist" in away

@@ -73,6 +73,27 @@ _REMOVED = """
 """The files whose copies are removed with their job: all but results and stored ones."""
 
 
+_OF_OTHERS = "job_id not in (select id from archived)"
+
+_LEFT_TO_READERS = (
+    f"""
+    update input set local = coalesce(local, (select name from file where id = file_id))
+     where file_id in (select id from file where {_OF_OTHERS})
+    """,
+    f"""
+    update or ignore file
+       set name = ?1 || (select name from live.job where id = job_id) || '/' || name,
+           job_id = (select package.job_id
+                       from input join package on package.id = input.package_id
+                      where input.file_id = file.id)
+     where {_OF_OTHERS} and job_id in (select id from live.job)
+    """,
+)
+"""Files of jobs that are not archived, which archived ones have read, become files from outside:
+their names are paths in results/, as after these jobs were removed.
+"""
+
+
 class Archive(Struct, frozen=True):
     """An archive by its name, with its jobs and its size in bytes."""
 
@@ -164,6 +185,9 @@ def _copy(connection: sqlite3.Connection, home: Home, jobs: Sequence[int], now: 
             "update file set package_id = null"
             " where package_id not in (select id from main.package)"
         )
+        local, name = _LEFT_TO_READERS
+        connection.execute(local)
+        connection.execute(name, (f"{home.results}/",))
         connection.execute(_REMOVED, (now,))
     connection.execute("commit")
     connection.execute("detach database live")

@@ -49,11 +49,15 @@ def marked(
     return sorted(marked, key=lambda file: file.present)
 
 
-def marked_outputs(files: Sequence[OutputView]) -> list[OutputView]:
+def marked_outputs(
+    store: Store, package: PackageView, files: Sequence[OutputView]
+) -> list[OutputView]:
     """Return outputs; those that were delivered to results/, and are not there now, are absent."""
     return [
         replace(file, absence=NOT_IN_RESULTS, places=_others(file))
-        if number < MOST and not file.late and _is_removed(file)
+        if number < MOST
+        and not file.late
+        and (_is_missing(store, package, file) if store.home.archive else _is_removed(file))
         else file
         for number, file in enumerate(files)
     ]
@@ -63,6 +67,12 @@ def _in_results(file: InputView) -> InputView:
     """Return an input; it is absent if its only copy was in results/, and is not there now."""
     is_only = len(_copies(file)) == 1 and bool(file.maker_path)
     return replace(file, absence=NOT_IN_RESULTS) if is_only and _is_removed(file) else file
+
+
+def _is_missing(store: Store, package: PackageView, file: OutputView) -> bool:
+    """Return whether a result of an archive, which has no record of copies, is not there now."""
+    is_delivered = bool(file.result and file.present) and not file.stored_at
+    return is_delivered and not os.path.lexists(store.home.result(package.job, file.name))
 
 
 def _others(file: OutputView) -> str:
