@@ -34,6 +34,11 @@ class NodeState(Struct, frozen=True):
         return self.state == "up" and not self.drained and not self.full
 
     @property
+    def is_away(self) -> bool:
+        """Whether it takes nothing because it is down, drained or full."""
+        return self.state == "down" or self.drained or self.full
+
+    @property
     def returns(self) -> bool:
         """Whether it may take packages again without a person."""
         return not self.takes and self.gone is None and (self.retries or not self.drained)

@@ -188,3 +188,25 @@ def test_an_edit_is_for_all_that_request_the_same_also_if_one_of_them_was_lost(
 
     assert site.phase("b/1/1/1") == "ready"
     assert "  $ d0ctl edit b:ready --on localhost\n" in d0ctl("why", "b").stdout
+
+
+def test_why_of_a_job_names_packages_that_only_a_drained_node_could_take(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package(name)) for name in "uvw"]), name="b"))
+    site.launch("b/1/1/1")
+    d0ctl("edit", "b/1/2-3", "--on", "mid")
+    none = d0ctl("why", "b").stdout
+    registry.add(site.store, Address("mid", "ssh", "mid"), cpus=2)
+    site.up("mid", machine_id="m3", base="/tmp/mid")
+    d0ctl("edit", "b/1/2-3", "--on", "mid")
+    up = d0ctl("why", "b").stdout
+    d0ctl("node", "drain", "mid")
+
+    drained, of_stage = d0ctl("why", "b").stdout, d0ctl("why", "b/1").stdout
+
+    fact = "- no node that takes packages now can take "
+    assert f"{fact}2 ready packages, such as `b/1/2/1`\n" in drained
+    assert f"{fact}`b/1/2/1`, which is ready\n" in of_stage
+    assert "  $ d0ctl why b/1/2/1\n" in drained
+    assert fact not in none + up

@@ -134,10 +134,10 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
 
         launched.add_stragglers(store, part, explanation, now)
         launched.add_failed_transfers(store, part, explanation)
-    if is_open and not hold and any(view.node.state == "down" for view in site.nodes):
-        from d0ctl.show.why.causes import inputs_away  # late: mostly, all nodes are up
+    if is_open and not hold and any(view.node.is_away for view in site.nodes):
+        from d0ctl.show.why.causes import untaken  # late: mostly, all nodes take packages
 
-        inputs_away.add_first(store, part, explanation)
+        untaken.add(store, site, part, explanation)
     if is_open and part.job.hold:
         group_failures.retry_first(part, explanation)
     if left_out.needs_remarks(store, part.job.id):

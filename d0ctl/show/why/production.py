@@ -169,8 +169,7 @@ def _nodes(production: Production, now: float) -> Obstacle | None:
         return Obstacle("there is no node", ("d0ctl node add NAME [user@]host",))
     if not production.driven:
         return None
-    away = [node for node in production.nodes
-            if node.node.state == "down" or node.node.drained or node.node.full]  # fmt: skip
+    away = [node for node in production.nodes if node.node.is_away]
     if any(node.node.takes or node.node.is_coming for node in production.nodes):
         away = [node for node in away if not _is_deliberate(node)]
     if not away:

@@ -13,6 +13,9 @@ from d0ctl.store.views.shapes import JobSummary
 from d0ctl.store.views.shapes.of_package import AttemptView, EventView, PackageView
 from d0ctl.units import moment
 
+NO_NODE = "no node can take it"
+"""Why a package is ready that no node takes now, and none will by itself."""
+
 
 class Subject(Struct, frozen=True):
     """A package to explain, and the explanation to fill."""

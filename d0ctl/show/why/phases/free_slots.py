@@ -14,7 +14,7 @@ from d0ctl.show.why.phases import (
     node_pauses,
     recovery,
 )
-from d0ctl.show.why.subject import Subject
+from d0ctl.show.why.subject import NO_NODE, Subject
 from d0ctl.store.clusters.pilots import alive, batch_systems
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
@@ -79,7 +79,7 @@ def why_not_taken(subject: Subject) -> str:
         if not away:
             _close_matches(subject, rows, requirement)
         explanation.commands.append("d0ctl node list")
-        return "no node can take it"
+        return NO_NODE
     if away:
         return f"{count(away, 'input')} can't be copied now"
     from d0ctl.show.why.phases.queue_position import why_queued
