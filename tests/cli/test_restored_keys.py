@@ -49,7 +49,7 @@ def test_the_command_that_copies_the_keys_to_a_restored_home_works_as_it_is_prin
     assert other.site_key() == site.store.home.site_key()
 
 
-def test_a_restored_home_without_attempts_is_told_what_else_it_lacks(
+def test_a_restore_without_attempts_says_what_else_the_new_home_lacks(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     home = site.store.home
