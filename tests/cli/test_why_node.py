@@ -85,3 +85,15 @@ def test_a_node_that_is_down_and_drained_is_said_to_be_both(site: Site, d0ctl: T
 
     assert answer.startswith("node `localhost` has been down since")
     assert "- it is drained, too (new disk): once it answers, it still takes no new" in answer
+
+
+def test_why_of_a_node_says_once_that_a_package_of_a_held_job_is_ready(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.up()
+    d0ctl("hold", "prod")
+
+    answer = d0ctl("why", "localhost").stdout
+
+    assert "- `prod/1/1/1` is ready: job `prod` has been held by " in answer

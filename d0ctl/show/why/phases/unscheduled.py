@@ -19,7 +19,8 @@ def ready(subject: Subject) -> None:
     """Explain a package that no node has taken yet."""
     explanation = subject.explanation
     if why := kept_back(subject.job, subject.now):
-        explanation.answer = f"{subject.name} is ready, but {why[0]}"
+        explanation.reason = why[0]
+        explanation.answer = f"{subject.name} is ready, but {explanation.reason}"
         continue_job(subject, why[1])
         return
     explanation.reason = why_not_taken(subject)
