@@ -181,7 +181,9 @@ def test_a_kind_and_a_name_may_be_one_word(site: Site, d0ctl: Type) -> None:
     [(["emmy"], "researcher emmy --max-running 1"),
      (["user", "emmy"], "researcher emmy --max-running 50"),
      (["prod", "--max-launches", "9/1m"], "job prod --max-running 1 --max-launches 9/1m"),
-     (["machine", "farm"], "node farm --max-running 50")],
+     (["machine", "farm"], "node farm --max-running 50"),
+     (["researcher"], "researcher emmy --max-running 50"),
+     (["job"], "job 'test-*' --max-running 50")],
 )  # fmt: skip
 def test_the_kind_of_a_throttle_is_suggested_by_the_name_or_the_word(
     site: Site, d0ctl: Type, words: list[str], meant: str

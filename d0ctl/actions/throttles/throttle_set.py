@@ -18,6 +18,9 @@ from d0ctl.store.nodes.site import setting, throttle_rules
 from d0ctl.store.views import names
 from d0ctl.units import listed
 
+EXAMPLES = {"node": "farm02", "researcher": "emmy", "job": "test-*"}
+"""A name of each kind, for hints."""
+
 NONE = "none"
 """Stands for no limit."""
 
@@ -59,8 +62,9 @@ def parse(arguments: Sequence[str]) -> ThrottleName:
     if len(parts) == 1 and parts[0] not in KINDS:
         return ThrottleName("", parts[0])
     if len(parts) != 2 or parts[0] not in KINDS:
-        name = parts[-1] if parts and parts[-1] not in KINDS else "farm02"
-        raise _without_kind(" ".join(parts), ThrottleName(_nearest_kind(parts), name))
+        kind = _nearest_kind(parts)
+        name = parts[-1] if parts and parts[-1] not in KINDS else EXAMPLES[kind]
+        raise _without_kind(" ".join(parts), ThrottleName(kind, name))
     return ThrottleName(*parts)
 
 
