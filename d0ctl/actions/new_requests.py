@@ -158,6 +158,8 @@ def describe_change(change: RequestChange) -> str:
 
 
 def _amount(name: str, value: Any) -> str:
+    if name == "priority":
+        return "that of the job" if value is None else str(value)
     if not value:
         return "none"
     if name == "wall-time":

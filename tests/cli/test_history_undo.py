@@ -85,12 +85,12 @@ def test_the_history_has_no_undo_of_values_that_an_update_has_replaced(
     d0ctl("submit", str(file))
     d0ctl("priority", "mc/1/2/1", "80")
     before = undoes(d0ctl)
-    file.write_text(text.replace("b}", "c}"))
+    file.write_text(text.replace("b}", "c, priority: 50}"))
 
     d0ctl("update", "mc")
 
     assert before == ["d0ctl priority mc/1/2/1 50"]
-    assert undoes(d0ctl) == ["d0ctl update mc --previous"]
+    assert undoes(d0ctl) == undoes(d0ctl, "mc") == ["d0ctl update mc --previous"]
     assert "already" in d0ctl("priority", "mc/1/2/1", "50").stderr
 
 

@@ -19,7 +19,7 @@ from d0ctl.show.history.undo_commands import (
     undo_targets,
 )
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import ActionView, JobSummary
 
@@ -43,12 +43,15 @@ RUNNING = "--running"
 """With this option packages that run are to be suspended, too, and may not be so yet."""
 
 MOST_READ = 1_000
-"""Up to how many packages of an action are read; of more it counts what is left of their jobs."""
+"""Up to how many packages of an action are read, except of one on their priority; of more it counts
+what is left of their jobs.
+"""
 
 
 def without_spent(store: Store, actions: Sequence[ActionView]) -> list[ActionView]:
     """Return actions, those without a command that undoes them whose jobs have nothing left for it,
-    or are not stopped any more, or have another priority than they were given.
+    or are not stopped any more, or have another priority than they were given, such as that of a
+    job file since.
 
     The priority of a whole job can be changed at any time.
     """
@@ -73,8 +76,8 @@ def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSu
     if stops_jobs(action):
         return not any(getattr(job, action.verb) for name in undo_targets(action)
                        for job in jobs(name))  # fmt: skip
+    value = (action.note or "").rpartition("; ")[2]
     if is_priority_of_jobs(action):
-        value = (action.note or "").rpartition("; ")[2]
         return not any(str(job.priority) == value for part in parts for job in jobs(part))
     if action.verb in STOPS:
         return _is_over(store, action)
@@ -85,7 +88,12 @@ def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSu
     counts = [job.counts for name in names for job in jobs(name)]
     if _is_ended(action, counts):
         return True
-    return action.packages <= MOST_READ and _is_ended(action, [_phases(store, action)])
+    if action.packages > MOST_READ and action.verb != "priority":
+        return False
+    selected = _selected(store, action)
+    if action.verb == "priority" and value not in map(str, lifecycle.priorities(selected)):
+        return True
+    return _is_ended(action, [lifecycle.phases(selected)])
 
 
 def _is_over(store: Store, action: ActionView) -> bool:
@@ -95,7 +103,7 @@ def _is_over(store: Store, action: ActionView) -> bool:
         return False
     if RUNNING in (action.note or ""):
         changed = changed.union(LIVE)
-    return changed.isdisjoint(_phases(store, action))
+    return changed.isdisjoint(lifecycle.phases(_selected(store, action)))
 
 
 def _is_ended(action: ActionView, counts: Iterable[Counts]) -> bool:
@@ -103,12 +111,12 @@ def _is_ended(action: ActionView, counts: Iterable[Counts]) -> bool:
                if number)  # fmt: skip
 
 
-def _phases(store: Store, action: ActionView) -> Counts:
-    """Count the packages that the undo of an action selects by phase."""
+def _selected(store: Store, action: ActionView) -> Selection:
+    """Select the packages that the undo of an action selects."""
     _, _, *arguments = shlex.split(action.undo or "")
     paths = [parse(word) for word in takewhile(lambda word: not word.startswith("-"), arguments)
              if not word.isdigit()]  # fmt: skip
     try:
-        return lifecycle.phases(selection.choose(store, union(paths), now=0.0, lenient=True))
+        return selection.choose(store, union(paths), now=0.0, lenient=True)
     except NotFound:
-        return {}
+        return store.select()

@@ -36,7 +36,7 @@ REMOVES = frozenset({"archive", "node remove", "remove"})
 SETTINGS = frozenset({"cluster set", "researcher set", "throttle set"})
 """Actions whose values a later `site apply` may have replaced: those of nodes are listed."""
 
-REQUESTS = frozenset({"edit", "limit", "priority"})
+REQUESTS = frozenset({"edit", "limit"})
 """Actions whose values a later update may have replaced by those of the job file."""
 
 FLAGS = frozenset({"release", "resume"})
@@ -107,7 +107,7 @@ def is_overtaken(action: PastAction, later: Sequence[PastAction]) -> bool:
               if _ends(other, action) and not _is_restored(other, later[:at])]  # fmt: skip
     if action.verb in SETTINGS and any(other.verb == "site apply" for other in later):
         return True
-    if action.verb in REQUESTS and not is_priority_of_jobs(action):
+    if action.verb in REQUESTS:
         ending += [other for other in later if other.verb == UPDATE]
     if any(other.verb in REMOVES and _covers(other, action.target) for other in ending):
         return True
@@ -140,9 +140,7 @@ def _canceling(action: PastAction) -> frozenset[str]:
 
 
 def is_priority_of_jobs(action: PastAction | ActionView) -> bool:
-    """Return whether an action gave whole jobs a priority, which updates leave if their job file
-    has none.
-    """
+    """Return whether an action gave whole jobs a priority."""
     return action.verb == "priority" and _names_jobs(action)
 
 

@@ -108,10 +108,20 @@ select package.id, package.phase
 -- name: requests_of_selected
 -- The requests of the selected packages.
 select package.id, package.wall_time, package.environment, requirement.cpus, requirement.memory,
-       requirement.gpus, requirement.disk, requirement.nodes
+       requirement.gpus, requirement.disk, requirement.nodes, requirement.priority
   from selected_package
   join package on package.id = selected_package.package_id
   join requirement on requirement.id = package.requirement_id;
+
+-- name: own_priorities
+-- The packages of some stages of a job with a priority of their own, and their numbers.
+select package.id, stage.seq as stage, line.seq as line, package.seq, stage.name as stage_name,
+       requirement.priority
+  from stage
+  join line on line.stage_id = stage.id
+  join package on package.line_id = line.id
+  join requirement on requirement.id = package.requirement_id and requirement.priority is not null
+ where stage.job_id = :job and stage.name in (select value from json_each(:stages));
 
 -- name: choose_readers_done
 -- Add to the selection packages that have read outputs of the selected ones.

@@ -37,12 +37,13 @@ def changed_requests(
 
 
 def _changes(present: dict[str, Any], spec: PackageSpec) -> tuple[RequestChange, ...]:
-    pairs = ((name, present[name], getattr(spec, name)) for name in (*REQUESTS, "wall_time",
-                                                                      "nodes"))  # fmt: skip
+    pairs = ((name, present[name] or None, getattr(spec, name) or None)
+             for name in (*REQUESTS, "wall_time", "nodes"))  # fmt: skip
+    priority = "priority", present["priority"], spec.priority
     variables = json.loads(present["environment"] or "{}")
     return (
         *(RequestChange(name.replace("_", "-"), old, new)
-          for name, old, new in pairs if (old or None) != (new or None)),
+          for name, old, new in (*pairs, priority) if old != new),
         *(RequestChange(f"variable {name}", "set", None)
           for name in sorted(variables.keys() - spec.environment.keys())),
     )  # fmt: skip

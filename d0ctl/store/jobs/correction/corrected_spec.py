@@ -8,7 +8,7 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.correction import counterparts
-from d0ctl.store.jobs.correction.texts import is_taken_back, previous_text
+from d0ctl.store.jobs.correction.texts import has_text, is_taken_back, previous_text
 from d0ctl.store.jobs.scripts import Position
 from d0ctl.store.jobs.submission.submit import JobText, text_of
 from d0ctl.store.views.job_files.known_names import known_names
@@ -52,7 +52,10 @@ def read(
                           hint=f"d0ctl history {job.name}") from error  # fmt: skip
     else:
         spec = reader.read(_path(job, file, stored), values, names)
-    return with_priority(spec, job.priority, known.text if known else "")
+    spec = with_priority(spec, job.priority, known.text if known else "")
+    return counterparts.with_own_priorities(store, job.id, spec, lambda: (
+        spec if has_text(store, job.id, spec) else _known_spec(store, job, known)
+    ))  # fmt: skip
 
 
 def lacks_line(store: Store, job: JobSummary, stage: StageSummary, line: int, since: float) -> bool:
@@ -60,16 +63,25 @@ def lacks_line(store: Store, job: JobSummary, stage: StageSummary, line: int, si
     last, known = audit.on_job_since(store, job.name, ["update"], 0), text_of(store, job.id)
     if last is None or last.at < since or known is None:
         return False
+    spec = _known_spec(store, job, known)
+    if spec is None:
+        return False
+    asked = Position(0, stage.seq, line, 1, stage.name)
+    return not counterparts.in_own(store, job.id, spec, [asked])
+
+
+def _known_spec(store: Store, job: JobSummary, known: JobText | None) -> JobSpec | None:
+    """Read the job file that a job has; None if it has none, or one that has faults now."""
+    if known is None:
+        return None
     from d0ctl.jobfile import reader  # late, as above
 
     names = known_names(store, job.id)
     try:
-        spec = reader.read_text(known.text, known.source, known.directory, known.parameters, names,
+        return reader.read_text(known.text, known.source, known.directory, known.parameters, names,
                                 is_seen=known.has_file)  # fmt: skip
     except BadJobFile:
-        return False
-    asked = Position(0, stage.seq, line, 1, stage.name)
-    return not counterparts.in_own(store, job.id, spec, [asked])
+        return None
 
 
 def _previous(store: Store, job: JobSummary) -> JobText:

@@ -4,17 +4,22 @@ The numbers of a line in its job and in the job file differ after an update, whi
 So a line is matched by what it is, as an update does it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from d0ctl.jobfile.spec import JobSpec, LineSpec, PackageSpec, StageSpec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from d0ctl.jobfile.spec import JobSpec, Lines, LineSpec, PackageSpec, StageSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction import matching, standing
 from d0ctl.store.jobs.correction.definitions import Definition, of_line
 from d0ctl.store.jobs.correction.matching import LineFeatures
 from d0ctl.store.jobs.correction.pairing.new_lines import match_lines
 from d0ctl.store.jobs.scripts import Position
+from d0ctl.store.views import browse
 
 
 class Entry(NamedTuple):
@@ -23,6 +28,24 @@ class Entry(NamedTuple):
     stage: int
     line: int
     package: int
+
+
+class _Lines(Struct, frozen=True):
+    """The lines of a stage, with other priorities of some packages."""
+
+    lines: Lines
+    priorities: Mapping[int, Mapping[int, int]]
+    """Those of packages, by the numbers of their lines and their own."""
+
+    def __iter__(self) -> Iterator[LineSpec]:
+        for number, line in enumerate(self.lines, 1):
+            own = self.priorities.get(number, {})
+            packages = (replace(package, priority=own[seq]) if seq in own else package
+                        for seq, package in enumerate(line.packages, 1))  # fmt: skip
+            yield replace(line, packages=tuple(packages)) if own else line
+
+    def __len__(self) -> int:
+        return len(self.lines)
 
 
 def in_own(
@@ -106,3 +129,54 @@ def _features(stage: StageSpec, definitions: Sequence[list[Definition]]) -> list
         matching.features(line.name, each)
         for line, each in zip(stage.lines, definitions, strict=True)
     ]
+
+
+def with_own_priorities(
+    store: Store, job: int, spec: JobSpec, previous: Callable[[], JobSpec | None]
+) -> JobSpec:
+    """Return a job file with the priorities that people gave to packages of the job.
+
+    Packages to which it or the `previous` job file gives one are left out.
+    """
+    if not browse.stages_with_priority(store, job):
+        return spec
+    own, positions = dict[int, int](), list[Position]()
+    for row in store.rows("own_priorities", job=job, stages=json.dumps(_unset_in(spec))):
+        own[row["id"]] = row["priority"]
+        positions.append(
+            Position(row["id"], row["stage"], row["line"], row["seq"], row["stage_name"])
+        )
+    entries = _unset(spec, in_own(store, job, spec, positions))
+    before = previous() if entries else spec
+    if before is not None and before is not spec:
+        of = [position for position in positions if position.package in entries]
+        known = in_own(store, job, before, of)
+        for package in known.keys() - _unset(before, known).keys():
+            del entries[package]
+    return _changed(spec, own, entries)
+
+
+def _unset_in(spec: JobSpec) -> list[str]:
+    """Return the stages with packages to which a job file gives no priority."""
+    kinds = {stage.name: stage.lines if stage.kinds is None else stage.kinds
+             for stage in spec.stages}  # fmt: skip
+    return [name for name, lines in kinds.items()
+            if any(of.priority is None for line in lines for of in line.packages)]  # fmt: skip
+
+
+def _unset(spec: JobSpec, entries: Mapping[int, Entry]) -> dict[int, Entry]:
+    """Return the entries of packages to which a job file gives no priority."""
+    return {package: entries[package] for package, of in specs(spec, entries)
+            if of.priority is None}  # fmt: skip
+
+
+def _changed(spec: JobSpec, own: Mapping[int, int], entries: Mapping[int, Entry]) -> JobSpec:
+    priorities: dict[int, dict[int, dict[int, int]]] = {}
+    for package, entry in entries.items():
+        lines = priorities.setdefault(entry.stage, {})
+        lines.setdefault(entry.line, {})[entry.package] = own[package]
+    stages = [*spec.stages]
+    for number, of_lines in priorities.items():
+        stage = spec.stages[number - 1]
+        stages[number - 1] = replace(stage, lines=_Lines(stage.lines, of_lines))
+    return replace(spec, stages=tuple(stages)) if priorities else spec

@@ -17,7 +17,7 @@ from d0ctl.model import ACTOR
 from d0ctl.store import lifecycle, stage_order
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
-from d0ctl.store.jobs.correction import comparison
+from d0ctl.store.jobs.correction import comparison, counterparts
 from d0ctl.store.jobs.correction.checks import check
 from d0ctl.store.jobs.correction.comparison import Comparison, made_inputs
 from d0ctl.store.jobs.correction.correct import Correction, make_absent_again
@@ -94,6 +94,7 @@ def _read(store: Store, job: int, name: str, seen: _Seen, clock: Clock) -> "_Mak
     spec = reader.read_text(
         known.text, known.source, known.directory, known.parameters, known_names(store, job)
     )
+    spec = counterparts.with_own_priorities(store, job, spec, lambda: None)
     sides = comparison.read(store, job, spec, only_late=True)
     found = comparison.compare(sides, spec)
     if not found.rewritten:
