@@ -288,7 +288,8 @@ def left_unread(found: UnreadFiles) -> Iterator[str]:
 
 def and_removed(number: int) -> str:
     """Say how many more packages run again, if any."""
-    return f", and {number:,} more because their outputs were removed" if number else ""
+    own = "its" if number == 1 else "their"
+    return f", and {number:,} more because {own} outputs were removed" if number else ""
 
 
 def still_reading(number: int, job: str) -> Iterator[str]:

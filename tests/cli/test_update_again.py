@@ -209,7 +209,7 @@ def test_packages_that_run_again_with_a_changed_file_are_not_called_out_of_date(
 
     planned = d0ctl("update", "prod").stdout
 
-    assert "1 package to run again, because their outputs were removed: 1 successful\n" in planned
+    assert "1 package to run again, because its outputs were removed: 1 successful\n" in planned
     assert "2 packages out of date, run before files were changed, dropped" in planned
     assert "out of date, too: 4 packages that have read their files\n" in planned
     assert "6 packages of `prod` are out of date" in " ".join(

@@ -172,7 +172,7 @@ def test_the_plan_for_a_part_says_why_outdated_packages_before_it_run_again(
 
     assert "1 package to run again: 1 successful\n  mc/2/1/1\n" in plan
     assert (
-        "1 package to run again, because their outputs were removed: 1 successful\n  mc/1/1/1\n"
+        "1 package to run again, because its outputs were removed: 1 successful\n  mc/1/1/1\n"
     ) in plan
     assert "in all: 2 packages to run again\n" in plan
     assert "1 package out of date, run with another recipe" in plan

@@ -114,6 +114,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
                            for which in (False, True))  # fmt: skip
     leaving = [package for package in found.without if package.phase != Phase.DROPPED]
     staying = [package for package in found.without if package.phase == Phase.DROPPED]
+    own = "its" if len(made_again) == 1 else "their"
     groups: list[tuple[str, Collection[Place]]] = [
         ("added", found.added),
         ("restored, in the job file again", found.restored.values()),
@@ -122,7 +123,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ("still dropped, because their inputs are", staying),
         ("changed, with the new definition from now on", rewritten),
         ("to run again", [found.outdated[key] for key in found.outdated if key in asked]),
-        ("to run again, because their outputs were removed", made_again.values()),
+        (f"to run again, because {own} outputs were removed", made_again.values()),
         ("up to date again, as they ran with this recipe", found.returned.values()),
         ("whose results are accepted, made with another recipe", by_recipe),
         ("whose results are accepted, made with files that were changed since", by_files),
