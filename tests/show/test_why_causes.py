@@ -72,6 +72,26 @@ def test_the_causes_of_a_merge_of_failed_lines_add_up_and_its_command_drops_all_
         "d0ctl kill-line prod/1/1-13 prod/1/15 prod/1/17 prod/1/19 --drop-outputs"]  # fmt: skip
 
 
+def test_a_job_names_the_lines_that_block_it_as_the_merge_does(site: Site) -> None:
+    files = [f"x{seed}" for seed in range(1, 5)]
+    merge = line(make("all", needs=files))
+    site.submit(job(("make", [line(make(file)) for file in files]), ("merge", [merge])))
+    for seed in (1, 4):
+        site.finish(f"prod/1/{seed}/1")
+    for seed in (2, 3):
+        site.fail(f"prod/1/{seed}/1")
+    go_on(site.store)
+
+    of_job, of_stage = (
+        explain(site.store, parse(path), time.time()) for path in ("prod", "prod/2")
+    )
+
+    fact = "lines `prod/1/2-3` can be dropped: packages that can run without them do so"
+    drop = "d0ctl kill-line prod/1/2-3 --drop-outputs"
+    assert fact in of_job.facts and fact in of_stage.facts
+    assert of_job.commands[-1] == of_stage.commands[-1] == drop
+
+
 def test_a_job_that_failed_packages_of_another_one_block_names_all_of_them(site: Site) -> None:
     makers = [line(make(f"x{seed}")) for seed in range(1, 9)]
     site.submit(job(("make", makers), name="gen"))

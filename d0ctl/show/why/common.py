@@ -41,8 +41,9 @@ class Explanation(Struct):
 
     `details` holds the same facts for scripts: times in seconds, null if unknown. `listed` has the
     facts about launched packages, which a card lists, too; `retries` the facts and commands about
-    a retry, and `edit` the command after which a node can take a package. `reason` is the answer
-    without its subject and state, for sentences about more than that; empty if it has no such part.
+    a retry, `drops` those about lines that can be dropped, and `edit` the command after which a
+    node can take a package. `reason` is the answer without its subject and state, for sentences
+    about more than that; empty if it has no such part.
     """
 
     path: str
@@ -55,6 +56,7 @@ class Explanation(Struct):
     details: dict[str, Any] = field(default_factory=dict)
     listed: list[str] = field(default_factory=list)
     retries: list[str] = field(default_factory=list)
+    drops: list[tuple[str, str]] = field(default_factory=list)
     edit: str = ""
     reason: str = ""
 

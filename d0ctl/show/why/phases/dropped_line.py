@@ -45,8 +45,11 @@ def suggest(
     is_one = dropped == lines[:1]
     are = f"line `{lines[0]}`" if is_one else f"lines {listed(f'`{d}`' for d in dropped)}"
     them = "it" if is_one else "them"
-    explanation.facts.append(f"{are} can be dropped: packages that can run without {them} do so")
-    explanation.commands.append(shlex.join(["d0ctl", "kill-line", *dropped, "--drop-outputs"]))
+    fact = f"{are} can be dropped: packages that can run without {them} do so"
+    command = shlex.join(["d0ctl", "kill-line", *dropped, "--drop-outputs"])
+    explanation.facts.append(fact)
+    explanation.commands.append(command)
+    explanation.drops.append((fact, command))
 
 
 def add_restoring(store: Store, explanation: Explanation, line_id: int, now: float) -> None:

@@ -6,6 +6,7 @@ from shlex import quote
 from d0ctl.model import Counts, Group, Phase
 from d0ctl.policy.remarks import Remark
 from d0ctl.show.why.common import MOST, NOT_PRODUCED, Explanation, GroupPart, retry_canceled
+from d0ctl.show.why.group_failures import MOST_BLOCKED
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, left_out
 from d0ctl.units import count, listed
@@ -32,6 +33,7 @@ def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
     if part.job.blocked and counts.get("waiting"):
         explanation.facts.append(_blocked(store, part, counts["waiting"]))
         _add_required(store, part, explanation)
+        _add_drops(part, explanation)
         _canceled(part.job.name, part.job.counts, explanation)
     elif explanation.status != Group.CANCELED:  # whose answer says it
         _canceled(part.path, counts, explanation)
@@ -69,6 +71,18 @@ def _add_required(store: Store, part: GroupPart, explanation: Explanation) -> No
             text = first and waiting.required(stages, row.path, first)
             if text and text not in explanation.facts:
                 explanation.facts.append(text)
+
+
+def _add_drops(part: GroupPart, explanation: Explanation) -> None:
+    """Add the command that drops the lines whose files blocked packages wait for."""
+    if not part.counts.get(Phase.FAILED):
+        return  # the answer is about a blocked package, and has it
+    rows = part.sample([Phase.WAITING], MOST_BLOCKED)
+    for row in rows[:1]:
+        for fact, command in part.explain(row.path, *(other.id for other in rows[1:])).drops:
+            if command not in explanation.commands:
+                explanation.facts.append(fact)
+                explanation.commands.append(command)
 
 
 def add_ended_maker(part: GroupPart, explanation: Explanation) -> None:

@@ -127,6 +127,6 @@ def document(explanation: Explanation) -> "reports.Explanation":
     values = {
         name: value
         for name, value in asdict(explanation).items()
-        if name not in {"listed", "retries", "edit", "reason"}
+        if name not in {"listed", "retries", "drops", "edit", "reason"}
     }
     return cast("reports.Explanation", values)
