@@ -1,6 +1,9 @@
 """Attempts over time: slots of nodes, lines of a job, what is at the cursor, and stragglers."""
 
 import re
+import time
+
+import pytest
 
 from d0ctl.cli.terminal.output import sheet
 from d0ctl.show.drawing.signs import ASCII, UNICODE
@@ -8,6 +11,7 @@ from d0ctl.show.drawing.spans import text
 from d0ctl.show.history import timeline_page
 from d0ctl.show.history.time_rows import (
     LABEL,
+    PERIODS,
     Period,
     at_column,
     axis,
@@ -178,11 +182,37 @@ def test_stragglers_that_failed_have_the_block_of_failed_ones_and_count_as_these
 
 
 def test_the_times_are_on_the_axis_and_the_first_period_shows_all() -> None:
-    assert "│" in text(axis(Period(0.0, 3600.0, 80), 3, UNICODE))
     labels = re.findall(r"│(\S+)", text(axis(Period(0.0, 3600.0, 1200), 3, UNICODE)))
-    assert len(labels) == len(set(labels)) == 85
+    assert len(labels) == len(set(labels)) == 60
     assert period_for([span("a/1/1/1", 0, 5)], 299.0) == 1
     assert period_for([], 5.0) == 0
+
+
+@pytest.mark.parametrize("seconds", [9, *PERIODS[:6]])
+@pytest.mark.parametrize("columns", [64, 84, 144])
+def test_the_times_on_the_axis_are_in_the_spans_of_their_columns(
+    seconds: int, columns: int
+) -> None:
+    period = Period(1_750_000_051.7, 1_750_000_051.7 + seconds, columns)
+
+    drawn = text(axis(period, 3, UNICODE))[LABEL:]
+
+    ticks = [(match.start(), match[1]) for match in re.finditer(r"│(\S+)", drawn)]
+    assert len(drawn) == columns and ticks
+    for column, label in ticks:
+        begin = period.begin + column * period.step
+        day = time.strftime("%Y-%m-%d ", time.localtime(begin + period.step))
+        form = "%Y-%m-%d %H:%M:%S" if label.count(":") == 2 else "%Y-%m-%d %H:%M"
+        assert begin <= time.mktime(time.strptime(day + label, form)) < begin + period.step
+
+
+def test_longer_periods_have_days_on_the_axis() -> None:
+    begin = 1_750_000_051.7
+    few, many = (text(axis(Period(begin, begin + days * 86_400, 84), 3, UNICODE))
+                 for days in (3, 30))  # fmt: skip
+
+    assert {label.split()[1] for label in re.findall(r"│(\S+ \S+)", few)} == {"00:00", "12:00"}
+    assert {label.split()[1] for label in re.findall(r"│(\S+ \S+)", many)} == {"Jun", "Jul"}
 
 
 def test_the_last_attempts_are_read_of_all_jobs_or_of_one_and_of_the_past(site: Site) -> None:

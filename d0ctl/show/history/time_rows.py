@@ -24,7 +24,11 @@ LABEL = 16
 """How many columns the names of rows take."""
 
 TICK = 14
-"""How many columns lie between the times on the axis."""
+"""How many columns lie between the times on the axis, at least."""
+
+STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200,
+         86_400, 172_800, 604_800, 1_209_600, 2_592_000, 7_776_000, 31_536_000)  # fmt: skip
+"""The seconds between these times, multiples of which they are after a midnight."""
 
 PERIODS = (60, 300, 900, 3600, 10_800, 43_200, 86_400, 259_200, 604_800, 2_592_000)
 """The periods that can be shown, in seconds."""
@@ -237,15 +241,20 @@ def at_column(row: TimeRow, period: Period, column: int) -> AttemptSpan | None:
 
 
 def axis(period: Period, cursor: int, glyphs: Glyphs) -> Line:
-    """Return the times of some columns, and a mark at the column of the cursor."""
+    """Return round times at the columns that have them, and a mark at the column of the cursor."""
     text = [" "] * period.columns
-    is_short = period.end - period.begin <= 900 or period.step * TICK < 60
-    form = "%H:%M:%S" if is_short else "%H:%M"
-    form = "%a %H:%M" if period.end - period.begin > 86_400 else form
-    for column in range(0, period.columns - 10, TICK):
-        label = time.strftime(form, time.localtime(period.begin + column * period.step))
-        text[column : column + len(label) + 1] = [glyphs.upright, *label]
-    line = "".join(text)[: period.columns]
+    step = next((step for step in STEPS if step >= period.step * TICK), STEPS[-1])
+    form = "%a %H:%M" if period.end - period.begin > 86_401 else "%H:%M"  # 24 h may be rounded
+    form = "%H:%M:%S" if step < 60 else form if step < 86_400 else "%d %b"
+    offset = time.localtime(period.begin).tm_gmtoff
+    at = -(-(period.begin + offset) // step) * step - offset
+    while at < period.end:
+        label = glyphs.upright + time.strftime(form, time.localtime(at))
+        column = period.column(at)
+        if column + len(label) <= period.columns:
+            text[column : column + len(label)] = label
+        at += step
+    line = "".join(text)
     cursor = max(0, min(cursor, period.columns - 1))
     return ((" " * LABEL, ""), (line[:cursor], "faint"), (line[cursor : cursor + 1], "match"),
             (line[cursor + 1 :], "faint"))  # fmt: skip
