@@ -68,6 +68,8 @@ def test_an_update_gives_the_priorities_of_the_job_file_and_says_so(
         assert "1 package: priority that of the job -> 0\n1 package: priority 95 -> 0\n" in text
     assert given == [0, 0, 95]
     assert "2 packages: priority 0 -> that of the job\n" in back
+    of_their_own = d0ctl("priority", "mc", "60", "--dry-run").stdout
+    assert "packages of `mc/2` have a priority of their own\n" in of_their_own
     assert priorities(d0ctl) == [None, None, 95]
 
 

@@ -161,11 +161,18 @@ select package.id
  limit :limit;
 
 -- name: stages_with_priority
--- Stages of a job with packages that have a priority of their own.
-select distinct stage.seq
-  from stage join requirement on requirement.stage_id = stage.id
- where stage.job_id = :job and requirement.job_id = :job and requirement.priority is not null
- order by stage.seq;
+-- Stages of a job with packages that have a priority of their own; requirements without packages
+-- remain after an update.
+select seq
+  from stage
+ where id in (select stage_id from requirement where job_id = :job and priority is not null)
+   and exists (select 1
+                 from line
+                 join package on package.line_id = line.id
+                 join requirement on requirement.id = package.requirement_id
+                where line.stage_id = stage.id and requirement.priority is not null)
+   and job_id = :job
+ order by seq;
 
 -- name: priorities_of_selected
 -- The priorities of the selected packages, their own or that of their job.
