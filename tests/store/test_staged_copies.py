@@ -101,6 +101,7 @@ def test_a_file_was_replaced_before_the_first_launch_that_read_other_contents(
     staged(site, "localhost", first, "8")
 
     assert value(store, "file", "replaced", name="/jobs/raw") == times[first]
+    assert set(read(store, "read_content", "replaced_checksum", by="package_id")) == {(None,)}
 
 
 def test_a_copy_that_jobs_share_goes_with_the_last_of_them(store: Store) -> None:

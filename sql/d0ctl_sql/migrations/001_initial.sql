@@ -1174,6 +1174,14 @@ begin
     values (new.id, new.replaced, old.size, old.checksum);
 end;
 
+-- A package had started with the present contents before they were known: they are as old as that.
+create trigger file_replaced_earlier after update of replaced on file
+when new.replaced < old.replaced and new.checksum = old.checksum
+begin
+    update or replace former_content set until = new.replaced
+     where file_id = new.id and until = old.replaced;
+end;
+
 -- Which contents of files attempts have read: those that a file had at this time. With an outdated
 -- copy this is before the file was replaced, although the attempt may have started after that.
 create view reading as
