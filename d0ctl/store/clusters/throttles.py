@@ -5,11 +5,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from d0ctl.schedule import quota
 from d0ctl.schedule.quota import Allowance, Allowances, Throttle
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import owner_of
 from d0ctl.store.nodes.site import setting, throttle_rules
+from d0ctl.store.rows import make
 
 
 def allowances(
@@ -81,17 +84,29 @@ def next_launch(store: Store, allowance: Allowance, *, now: float) -> float:
     return 0.0 if first is None else max(0.0, float(first) - since)
 
 
-def idle_packages(store: Store) -> list[Row]:
+class IdlePackages(Struct, frozen=True):
+    """How many packages of a stage are on a node in this phase and do not run."""
+
+    job_id: int
+    job: str
+    originator: str
+    stage_id: int
+    node: str
+    phase: str
+    n: int
+
+
+def idle_packages(store: Store) -> list[IdlePackages]:
     """Return how many packages on nodes do not run, by stage, node and phase."""
-    return store.rows("idle_on_nodes")
+    return [make(IdlePackages, row) for row in store.rows("idle_on_nodes")]
 
 
-def idle_of(store: Store, allowance: Allowance) -> list[Row]:
+def idle_of(store: Store, allowance: Allowance) -> list[IdlePackages]:
     """Return the same of the packages that a throttle counts for one node, researcher or job."""
     said = setting(store, "researchers") or {}
-    return [row for row in idle_packages(store) if allowance.name == {
-        "node": row["node"], "job": row["job"],
-        "researcher": owner_of(row["originator"], said)}[allowance.throttle.kind]]  # fmt: skip
+    return [idle for idle in idle_packages(store) if allowance.name == {
+        "node": idle.node, "job": idle.job,
+        "researcher": owner_of(idle.originator, said)}[allowance.throttle.kind]]  # fmt: skip
 
 
 def change(store: Store, name: str, keys: Mapping[str, Any]) -> None:

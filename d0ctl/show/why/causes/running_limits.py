@@ -50,7 +50,7 @@ def of_package(subject: Subject) -> str | None:
 
 def _runs(store: Store, kind: str, id: int, most: int) -> str:
     """Say that a job or stage has as many packages on nodes as it may."""
-    idle = [row for row in throttles.idle_packages(store) if row[f"{kind}_id"] == id]
+    idle = [of for of in throttles.idle_packages(store) if getattr(of, f"{kind}_id") == id]
     which = throttle_limits.in_brackets(idle)
     return f"runs {count(most, 'package')} at once, its `max-running`{which}"
 

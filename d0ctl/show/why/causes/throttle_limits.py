@@ -8,7 +8,7 @@ from d0ctl.model import Phase
 from d0ctl.schedule.quota import Allowance, Throttle
 from d0ctl.show.why.common import MOST, Explanation, GroupPart
 from d0ctl.store.clusters import throttles
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.units import count, duration, listed
 
@@ -81,13 +81,13 @@ def reached(store: Store, allowance: Allowance, now: float) -> str:
             f"that {name} allows; the next in {duration(wait)}")  # fmt: skip
 
 
-def in_brackets(idle: Iterable[Row]) -> str:
+def in_brackets(idle: Iterable[throttles.IdlePackages]) -> str:
     """Say in brackets which packages on nodes do not run; empty if all do."""
     numbers, nodes = Counter[str](), dict[str, list[str]]()
-    for row in idle:
-        numbers[row["phase"]] += row["n"]
-        if f"`{row['node']}`" not in nodes.setdefault(row["phase"], []):
-            nodes[row["phase"]].append(f"`{row['node']}`")
+    for of in idle:
+        numbers[of.phase] += of.n
+        if f"`{of.node}`" not in nodes.setdefault(of.phase, []):
+            nodes[of.phase].append(f"`{of.node}`")
     parts = [f"{count(number)} {phase}" + (f" on {listed(on)}" if len(on) <= MOST else "")
              for phase, number in numbers.items() for on in (nodes[phase],)]  # fmt: skip
     return f" ({listed(parts)})" if parts else ""
