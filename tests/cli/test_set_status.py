@@ -1,6 +1,7 @@
 """set-status, as it is typed."""
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +55,26 @@ def test_what_else_runs_again_and_what_does_not_is_said(site: Site, d0ctl: Type)
     assert done.endswith(f"4 packages will{plan.partition('4 packages would')[2]}")
     assert site.phase("prod/1/2/1") == "ready"
     assert faults(site.store) == []
+
+
+def test_the_commands_of_all_jobs_with_readers_are_named_in_order(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(production(lines=2))
+    use = tmp_path / "use.yaml"
+    use.write_text('job: use\nstages: [{lines: [{run: cat sim-1, inputs: "prod:sim-1"}]}]\n')
+    assert d0ctl("submit", str(use)).exit_code == 0
+    for path in ("prod/1/1/1", "prod/1/1/2", "prod/1/2/1", "prod/1/2/2", "prod/2/1/1", "use/1/1/1"):
+        site.finish(path)
+
+    said = d0ctl("set-status", "prod/1/1/2", "unscheduled").stdout
+
+    assert said.endswith(
+        "2 packages have read earlier files of these, and will not run again by this\n"
+        "  prod/2/1/1\n  use/1/1/1\n"
+        "to run them again, once these have changed: d0ctl update prod --again, "
+        "and once that has ended: d0ctl update use --again\n"
+    )
 
 
 def test_failed_readers_of_a_file_that_is_made_again_are_named_with_their_retry(

@@ -182,14 +182,8 @@ def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
                f"has now: {again}")  # fmt: skip
     yield from wording.accepted_before(plan.accepted)
     yield from wording.makers(plan.makers, will_run, plan.request.target.job)
-    if plan.readers.number:
-        has = count(plan.readers.number, "package has", "packages have")
-        yield f"{has} read earlier files of these, and will not run again by this"
-        yield from wording.few(plan.readers.first, plan.readers.number)
-        first, is_one = plan.readers.first[0], plan.readers.number == 1
-        part = first if is_one else first.partition("/")[0]
-        again = undo.command("update", [part], "--again")
-        yield f"to run {'it' if is_one else 'them'} again, once these have changed: {again}"
+    yield from wording.readers(plan.readers, "to run {them} again, once these have changed",
+                               did="read earlier files of these")  # fmt: skip
     if plan.failed.number:
         packages = count(plan.failed.number, "package")
         yield f"{packages} that failed read earlier files of these: {_retry(plan.failed)}"
