@@ -5,6 +5,7 @@ import time
 from d0ctl.store.nodes import placement
 from tests.cli.conftest import Type
 from tests.support.building import job, line, package
+from tests.support.rows import change
 from tests.support.site import Site
 
 
@@ -32,6 +33,19 @@ def test_solved_failures_are_counted_apart_and_are_no_samples(d0ctl: Type, site:
 
     assert answer.startswith("3 failures of 3 packages, 2 failed now, 0 tried again by d0ctl, ")
     assert "no calibration" in answer and "db03" not in answer
+
+
+def test_the_sample_is_the_failure_that_ended_last(d0ctl: Type, site: Site) -> None:
+    site.submit(job(("a", [line(package(f"x{n}")) for n in (1, 2)])))
+    for number, cause in ((1, "no calibration"), (2, "db02 is away")):
+        site.fail(f"prod/1/{number}/1", detail=cause)
+    change(site.store, "attempt", {"number": 1}, ended=1_000_000.0)
+    change(site.store, "attempt", {"id": 1}, ended=1_000_007.5)
+
+    answer = d0ctl("report", "failures").stdout
+
+    assert "one of 2 different messages: prod/1/1/1: exit-code: no calibration" in answer
+    assert "db02" not in answer
 
 
 def test_retries_by_a_person_are_not_counted_as_those_of_d0ctl(d0ctl: Type, site: Site) -> None:

@@ -65,7 +65,7 @@ select count(*) as count, count(distinct attempt.package_id) as packages,
 select failing.reason as name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last,
-       coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
+       max(printf('%d %020.6f %d', package.phase = 'failed', attempt.ended, attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
@@ -83,7 +83,7 @@ select attempt.node_name as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last,
-       coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
+       max(printf('%d %020.6f %d', package.phase = 'failed', attempt.ended, attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
@@ -101,7 +101,7 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last,
-       coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
+       max(printf('%d %020.6f %d', package.phase = 'failed', attempt.ended, attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
@@ -120,7 +120,7 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
 select file.name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last,
-       coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
+       max(printf('%d %020.6f %d', package.phase = 'failed', attempt.ended, attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
@@ -208,7 +208,7 @@ select file_id, sum(packages), sum(packages - ended * rate) as excess
 having excess >= :least and excess * excess >= sum(ended * rate * (1 - rate));
 
 -- name: failure_sample
--- One failure, as an example of others.
+-- One failure, as an example of others; `attempt` ends with its id, after what is compared.
 select package_path.path,
        attempt.number, attempt.reason, attempt.message, attempt.node_name,
        acknowledgement.actor, acknowledgement.at, acknowledgement.note
@@ -217,7 +217,7 @@ select package_path.path,
   join package_path on package_path.package_id = package.id
   left join acknowledgement on acknowledgement.package_id = package.id
                            and package.attempt_id = attempt.id
- where attempt.id = :attempt;
+ where attempt.id = substr(:attempt, 24);
 
 -- name: shares_of_nodes
 -- How many attempts around the included failures ended on each node, and how many of them are among
