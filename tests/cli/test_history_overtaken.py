@@ -131,3 +131,23 @@ def test_the_history_has_no_undo_of_a_pause_of_packages_that_were_released(
 
     assert before == (["d0ctl resume prod/1/1/1"], ["d0ctl resume prod/1/1/1"])
     assert bool(undoes(d0ctl)) == bool(undoes(d0ctl, "prod")) == (not is_released)
+
+
+def test_the_history_has_no_undo_of_an_acknowledgement_of_nothing_that_is_failed(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    d0ctl("acknowledge", "prod/1/1/1")
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--yes")
+    d0ctl("restore-line", "prod/1/1", "--again")
+    back = undoes(d0ctl, "prod")
+    is_back = d0ctl("acknowledge", "prod/1/1/1", "--withdraw", "--dry-run").exit_code == 0
+    d0ctl("retry", "prod:failed")
+
+    at_once = undoes(d0ctl), undoes(d0ctl, "prod")
+    site.fail("prod/1/1/1")
+
+    assert back == ["d0ctl acknowledge prod/1/1/1 --withdraw"] and is_back
+    assert at_once == ([], [])
+    assert (undoes(d0ctl), undoes(d0ctl, "prod")) == ([], [])

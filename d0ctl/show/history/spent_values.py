@@ -1,5 +1,5 @@
-"""Actions that no command undoes any more: changed values of packages that have ended, and stops of
-jobs and packages that something else has ended, such as a retry; or not yet: kills under way.
+"""Actions that no command undoes any more: changed values of packages that have ended, and stops
+and acknowledgements that something else has ended, such as a retry; or not yet: kills under way.
 """
 
 import shlex
@@ -13,13 +13,16 @@ from d0ctl.errors import NotFound
 from d0ctl.model import LIVE, Counts, Phase
 from d0ctl.select import parse, union
 from d0ctl.show.history.undo_commands import (
+    ENDS,
     STOPS,
     is_priority_of_jobs,
     stops_jobs,
     undo_targets,
+    withdraws,
 )
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
+from d0ctl.store.jobs import acknowledge
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import ActionView, JobSummary
 
@@ -33,6 +36,7 @@ KILLS = frozenset({"kill", "kill-line"})
 """Actions that can be undone once no package of their jobs is being killed."""
 
 CHANGED: Mapping[str, frozenset[Phase]] = {
+    "acknowledge": frozenset({Phase.FAILED}),
     "release": frozenset({Phase.HELD}),
     "resume": frozenset({Phase.HELD, Phase.SUSPENDED}),
     "retry": frozenset({Phase.FAILED, Phase.CANCELED}),
@@ -79,7 +83,7 @@ def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSu
     value = (action.note or "").rpartition("; ")[2]
     if is_priority_of_jobs(action):
         return not any(str(job.priority) == value for part in parts for job in jobs(part))
-    if action.verb in STOPS:
+    if action.verb in STOPS or action.verb in ENDS:
         return _is_over(store, action)
     if action.verb not in ENDED or (
         action.verb == "priority" and not all("/" in part for part in parts)
@@ -97,13 +101,16 @@ def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSu
 
 
 def _is_over(store: Store, action: ActionView) -> bool:
-    """Return whether nothing is stopped any more of the packages that an action stopped."""
+    """Return whether none of its packages are stopped any more, or failed as they were."""
     changed = CHANGED.get((action.undo or "").split(" ")[1])
     if changed is None or action.packages > MOST_READ:
         return False
     if RUNNING in (action.note or ""):
         changed = changed.union(LIVE)
-    return changed.isdisjoint(lifecycle.phases(_selected(store, action)))
+    selected = _selected(store, action)
+    if action.verb in ENDS:
+        acknowledge.narrow(selected, acknowledged=not withdraws(action))
+    return changed.isdisjoint(lifecycle.phases(selected))
 
 
 def _is_ended(action: ActionView, counts: Iterable[Counts]) -> bool:

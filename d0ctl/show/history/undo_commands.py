@@ -122,7 +122,7 @@ def is_overtaken(action: PastAction, later: Sequence[PastAction]) -> bool:
 def _ends(other: PastAction, action: PastAction) -> bool:
     """Return whether an action is of a kind that undoes another one."""
     if action.verb in ENDS:
-        is_same = other.verb == action.verb and _withdraws(other) == _withdraws(action)
+        is_same = other.verb == action.verb and withdraws(other) == withdraws(action)
         return other.verb in REMOVES | ENDS[action.verb] and not is_same
     is_undo = other.verb != action.verb and f"{action.undo} ".startswith(f"d0ctl {other.verb} ")
     if action.verb == "kill" and (other.undo or "").startswith("d0ctl restore-line "):
@@ -159,7 +159,7 @@ def _is_restored(action: PastAction, later: Sequence[PastAction]) -> bool:
     return (action.undo or "").startswith("d0ctl restore-line ") and is_overtaken(action, later)
 
 
-def _withdraws(action: PastAction) -> bool:
+def withdraws(action: PastAction | ActionView) -> bool:
     """Return whether an acknowledgement was withdrawn: its undo acknowledges again."""
     return "--withdraw" not in (action.undo or "")
 
