@@ -1,7 +1,7 @@
 """What a policy did with a package."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from d0ctl.model import NodeCapacity, Reason
 from d0ctl.policy.remarks import GivenUp, InputsLate, TriedAgain, read
@@ -120,10 +120,27 @@ def rule(policy: Policy, reason: str) -> str:
     if not rule.tries:
         text = f"the policy ({origin}) does not retry `{reason}`"
         if key := ESCALATED.get(reason):
-            return f"{text}: `policy: {{{reason}: {{escalate: {{{key}}}}}}}` would, with more"
+            return f"{text}: {_with_more(reason, key, keys)}, with more"
         return text
     tries = count(rule.tries, "other try", "other tries")
     return f"the policy ({origin}) allows {tries} for `{reason}`"
+
+
+def _with_more(reason: str, key: str, keys: Mapping[str, tuple[Any, str]]) -> str:
+    """Say which keys would retry a failure with more: `tries: 0` overrides any `escalate`."""
+    if "tries" not in keys:
+        return f"`policy: {{{reason}: {{escalate: {{{key}}}}}}}` would"
+    file = _file_of(keys["tries"][1])
+    more, origin = keys.get("escalate", (None, ""))
+    if not more:
+        rule = f"{{{reason}: {{tries: 1, escalate: {{{key}}}}}}}"
+        return f"`policy: {rule}` in place of its `tries: 0` in the {file} would"
+    return (f"its `tries: 0` in the {file} overrides `escalate` in the {_file_of(origin)}; "
+            "`tries: 1` there would")  # fmt: skip
+
+
+def _file_of(origin: str) -> str:
+    return "job file" if origin in ("job", "package") else "site file"
 
 
 def _origin(policy: Policy, reason: str) -> str:
