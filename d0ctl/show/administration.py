@@ -170,11 +170,11 @@ def restored(
     yield "d0ctl daemon start"
 
 
-def not_counted(archives: Sequence[str]) -> str:
-    """Say that figures are without archived jobs."""
+def not_counted(archives: Sequence[str], how: str = "") -> str:
+    """Say that figures are without archived jobs, and `how` they are counted, or one of them."""
     number, more = len(archives), len(archives) > 1
-    return (f"{count(number, 'archive')} {'are' if more else 'is'} not counted: "
-            f"--archive {'NAME' if more else shlex.quote(archives[0])}")  # fmt: skip
+    how = how or f"--archive {'NAME' if more else shlex.quote(archives[0])}"
+    return f"{count(number, 'archive')} {'are' if more else 'is'} not counted: {how}"
 
 
 def archive_cells(archive: Archive) -> list[Cell]:

@@ -1,8 +1,10 @@
 """The use of attempts, by node, software, researcher, job and stage."""
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
@@ -129,19 +131,33 @@ def stays(store: Store) -> list[NodeStay]:
     return [make(NodeStay, row) for row in store.rows("use_times")]
 
 
+def merged(reports: Sequence[Report]) -> Report:
+    """Return the usage of several reports together, as of a database and its archives."""
+    failures = Counter[str]()
+    for report in reports:
+        failures.update(dict(report.failures))
+    groups = {key: _merged(usage for report in reports for usage in report.groups[key])
+              for key in GROUPS}  # fmt: skip
+    [whole] = _merged(replace(report.whole, name="all") for report in reports)
+    return Report(whole, groups, failures.most_common())
+
+
 def _grouped(rows: Iterable[Row], name_of: Callable[[Row], str]) -> list[Usage]:
-    groups: dict[str, Usage] = {}
-    for row in rows:
-        name = name_of(row)
-        usage = groups.setdefault(name, Usage(name))
+    return _merged(make(Usage, row, name=name_of(row)) for row in rows)
+
+
+def _merged(usages: Iterable[Usage]) -> list[Usage]:
+    """Add up the usages of each name."""
+    found: dict[str, Usage] = {}
+    for part in usages:
+        usage = found.setdefault(part.name, Usage(part.name))
         for key in _SUMS:
-            setattr(usage, key, getattr(usage, key) + row[key])
-        usage.longest_s = _most(usage.longest_s, row["longest_s"])
-        usage.longest_run_s = _most(usage.longest_run_s, row["longest_run_s"])
-        usage.shortest_run_s = _least(usage.shortest_run_s, row["shortest_run_s"])
-        usage.last = _most(usage.last, row["last"])
-        usage.first = row["first"] if usage.first is None else min(usage.first, row["first"])
-    return list(groups.values())
+            setattr(usage, key, getattr(usage, key) + getattr(part, key))
+        for key in ("longest_s", "longest_run_s", "last"):
+            setattr(usage, key, _most(getattr(usage, key), getattr(part, key)))
+        for key in ("shortest_run_s", "first"):
+            setattr(usage, key, _least(getattr(usage, key), getattr(part, key)))
+    return list(found.values())
 
 
 def _most(first: float | None, other: float | None) -> float | None:

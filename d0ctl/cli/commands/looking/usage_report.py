@@ -16,7 +16,11 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.units import duration, iso
 
 if TYPE_CHECKING:
-    from d0ctl.store.views.usage import Report, Usage
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from d0ctl.store import Store
+    from d0ctl.store.views.usage import NodeStay, Report, Usage
 
 _GROUPS = ("node", "software", "researcher", "job", "stage")
 
@@ -34,6 +38,10 @@ Since = Annotated[
 
 Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
 
+WithArchives = Annotated[
+    bool, typer.Option("--with-archives", help="Count the jobs of all archives, too.")
+]
+
 Html = Annotated[
     Path | None,
     typer.Option("--html", metavar="FILE", help="File to write a page with tables and plots to."),
@@ -44,6 +52,7 @@ def usage(
     selector: options.MaybeTarget = None,
     by: By = None,
     since: Since = None,
+    with_archives: WithArchives = False,
     csv: Csv = False,
     html: Html = None,
     json: options.Json = False,
@@ -54,13 +63,20 @@ def usage(
 
     if sum((csv, json, html is not None)) > 1:
         raise BadUsage("one of `--csv`, `--json` and `--html`")
+    if with_archives and (selector is not None or session.home().archive):
+        raise BadUsage("`--with-archives` counts all jobs: leave out the "
+                       f"{'job' if selector else '--archive'}")  # fmt: skip
     groups = [group for group in _GROUPS if group in _checked(by)]
     wanted = None if selector is None else select.parse_all([selector])
     now, period = time.time(), length(since)
     began = 0.0 if period is None else now - period
-    with session.reader() as store, store.reading():
-        report = view.read(store, wanted, since=began, now=now)
-        stays = view.stays(store) if html is not None else []
+    reports, stays = list["Report"](), list["NodeStay"]()
+    for opened in _readers(began, with_archives=with_archives):
+        with opened as store, store.reading():
+            reports.append(view.read(store, wanted, since=began, now=now))
+            stays += view.stays(store) if html is not None else []
+    report = view.merged(reports)
+    stays.sort(key=lambda stay: stay.began)
     if html is not None:
         about = _about(selector, period)
         _write(html, usage_page.page(report, stays, about=about, now=now))
@@ -81,18 +97,35 @@ def usage(
         page = sheet()
         figures.draw(page, report, groups)
         show(page)
-    if selector is None and not json:
-        mention_archives(began)
+    if selector is None and not json and not with_archives:
+        mention_archives(began, "--with-archives counts all")
 
 
-def mention_archives(since: float) -> None:
-    """Say that archives are not counted, if there are any that may have attempts since then."""
+def _readers(
+    since: float, *, with_archives: bool
+) -> "Iterator[AbstractContextManager[Store]]":  # fmt: skip
+    """Open the database, and archives that may have attempts since then."""
+    yield session.reader()
+    if with_archives:
+        from d0ctl.config import Home
+        from d0ctl.store import opening
+        from d0ctl.store.jobs import archive
+
+        home = session.home()
+        for name in archive.names_since(home, since):
+            yield opening.reader(Home(home.root, archive=name))
+
+
+def mention_archives(since: float, how: str = "") -> None:
+    """Say that archives are not counted, if there are any that may have attempts since then, and
+    `how` they are.
+    """
     from d0ctl.show import administration
     from d0ctl.store.jobs import archive
 
     home = session.home()
     if not home.archive and (names := archive.names_since(home, since)):
-        say(administration.not_counted(names))
+        say(administration.not_counted(names, how))
 
 
 def _checked(by: list[str] | None) -> list[str]:
