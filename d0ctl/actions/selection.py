@@ -12,7 +12,7 @@ from d0ctl.model import LIVE, Phase, by_status, phase_word
 from d0ctl.select import Selector, quoted
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
-from d0ctl.store.jobs import audit
+from d0ctl.store.jobs import audit, pause
 from d0ctl.store.views import browse, dependencies, selection
 from d0ctl.store.views.shapes import JobSummary
 
@@ -175,7 +175,10 @@ def nothing_for(
         return Conflict(f"package `{target}` is {_state_of(phase)}, so {what} can't be {past}",
                            hint=hint, entry=entry)  # fmt: skip
     states = ", ".join(f"{n:,} {_state_of(phase)}" for phase, n in unchanged.items())
-    verb = "release" if unchanged.keys() == {Phase.HELD} and past != "held" else "status"
+    verb = "status"
+    if unchanged.keys() == {Phase.HELD} and past != "held":
+        are_paused = all(kind.is_parked for kind in pause.pausable(selected))
+        verb = "resume" if are_paused else "release"
     if unchanged.keys() == {Phase.UNREACHABLE}:
         verb, entry = "why", None  # they wait for their nodes: no action is the cause
     return Conflict(f"no {noun or 'package'}s of {quoted(target.brief)} can be {past}: {states}",

@@ -234,6 +234,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         task=ended_tasks(store, [job.id]).get(job.id, ""),
         live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
         kept_back=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_KEPT_BACK),
+        unhold=browse.verb_of_held(store, job.id),
         failed=browse.failures(store, job.id, MOST_FAILED),
         stages=browse.stages(store, job),
         where=browse.where(store, job.id),

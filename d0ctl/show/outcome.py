@@ -262,17 +262,16 @@ def kept_back(job: JobSummary) -> str:
     return f"{state}, so nothing more of it starts: {way_back(job)}"
 
 
-def way_back(job: JobSummary) -> str:
+def way_back(job: JobSummary, verb_of_held: str = "release") -> str:
     """Return the command that lets a job go on that is held or paused, or its held packages.
 
     If d0ctl holds it, `why` comes first: a release alone would start more packages that fail.
     """
     if job.is_held_by_d0ctl:
         return ask_why(job.name)
-    name = shlex.quote(job.name)
-    if job.hold or not job.pause:
-        return f"d0ctl release {name if job.hold else shlex.quote(f'{job.name}:held')}"
-    return job.resume
+    if not job.hold and not job.pause:
+        return f"d0ctl {verb_of_held} {shlex.quote(f'{job.name}:held')}"
+    return f"d0ctl release {shlex.quote(job.name)}" if job.hold else job.resume
 
 
 def would_continue(name: str) -> str:

@@ -54,7 +54,7 @@ def test_a_resumed_job_continues(site: Site, d0ctl: Type) -> None:
     assert refused.stderr.endswith("\nd0ctl status prod\n")
     d0ctl("hold", "prod/1/1")
     again = d0ctl("resume", "prod")
-    assert again.stderr.endswith("\nd0ctl status prod:held\n")
+    assert again.stderr.endswith("\nd0ctl release prod:held\n")
     assert "prod/1/1/1" in d0ctl("status", "prod:held").stdout
 
 

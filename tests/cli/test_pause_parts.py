@@ -53,3 +53,30 @@ def test_a_resume_is_undone_before_it_took_effect(site: Site, d0ctl: Type, path:
 
     assert (again.exit_code, again.stdout.splitlines()[0]) == (0, "paused package `prod/1/1/1`")
     assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["request"] == "pause"
+
+
+def test_paused_packages_are_to_be_resumed_and_held_ones_released(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("pause", "prod/1/1-2")
+    resume, release = "d0ctl resume prod:held\n", "d0ctl release prod:held\n"
+
+    assert resume in d0ctl("status", "prod").stdout
+    assert d0ctl("resume", "prod").stderr.endswith(f"\n{resume}")
+    assert d0ctl("retry", "prod:held").stderr.endswith(resume)
+    refused = " ".join(d0ctl("release", "prod").stderr.split())
+    assert "4 packages are paused: `d0ctl resume 'prod:held'`" in refused
+
+    d0ctl("hold", "prod/1/3/1")
+    assert release in d0ctl("status", "prod").stdout
+    assert d0ctl("resume", "prod").stderr.endswith(f"\n{resume}")
+    assert d0ctl("retry", "prod:held").stderr.endswith(release)
+
+
+@pytest.mark.parametrize(("stop", "back"), [("pause", "resume"), ("hold", "release")])
+def test_wait_names_what_undoes_the_stop_of_packages(
+    stop: str, back: str, site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    d0ctl(stop, "prod/*")
+
+    assert d0ctl("wait", "prod").stderr.endswith(f"d0ctl {back} prod:held\n")

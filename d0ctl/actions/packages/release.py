@@ -47,7 +47,9 @@ def plan(store: Store, request: Request[Options], now: float) -> ReleasePlan:
         parts = job.counts.get("held", 0)
         some = count(parts, "package is", "packages are")
         as_a_whole = " as a whole" if parts else ""
-        hint = f"{some} held: `d0ctl release '{job.name}:held'`" if parts else (
+        verb = browse.verb_of_held(store, job.id)
+        state = "paused" if verb == "resume" else "held"
+        hint = f"{some} {state}: `d0ctl {verb} '{job.name}:held'`" if parts else (
             f"d0ctl why {job.name}")  # fmt: skip
         raise Refused(f"job `{job.name}` is not held{as_a_whole}, so it can't be released",
                       hint=hint)  # fmt: skip

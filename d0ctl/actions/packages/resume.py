@@ -23,6 +23,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.attempts.alike_failures import stopped_jobs
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
+from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count, format_time
 
@@ -46,8 +47,9 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
     paused = [job for job in jobs if job.pause]
     if not paused:
         hint = f"d0ctl status {quote(str(request.target.parts[0]))}"
-        if any(job.counts.get("held") for job in jobs):
-            hint = f"d0ctl status {quote(f'{request.target.parts[0]}:held')}"
+        if some := next((job for job in jobs if job.counts.get("held")), None):
+            verb = browse.verb_of_held(store, some.id, mixed="resume")
+            hint = f"d0ctl {verb} {quote(f'{some.name}:held')}"
         if any(job.hold for job in jobs):
             hint = f"it is held: d0ctl release {quote(str(request.target.parts[0]))}"
         raise Refused(f"`{request.target.brief}` is not paused as a whole, so it can't be resumed",

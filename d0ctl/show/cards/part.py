@@ -57,6 +57,7 @@ class Part(Struct, frozen=True):
     live: list[PackageRow] = field(default_factory=list)
     packages: list[PackageRow] = field(default_factory=list)
     kept_back: list[PackageRow] = field(default_factory=list)
+    unhold: str = "release"
     no_input: str = ""
     failed: list[FailureView] = field(default_factory=list)
     stages: list[StageSummary] = field(default_factory=list)
@@ -271,7 +272,7 @@ def _packages(sheet: Sheet, part: Part, now: float) -> None:
         packages(sheet, part.kept_back, now)
         aside = counts.get(Phase.HELD, 0) + counts.get(Phase.COOLOFF, 0) - len(part.kept_back)
         _more(sheet, aside, f"d0ctl status '{part.selector('held,cooloff')}'")
-        verb, phase = ("release", "held") if counts.get(Phase.HELD) else ("retry", "cooloff")
+        verb, phase = (part.unhold, "held") if counts.get(Phase.HELD) else ("retry", "cooloff")
         sheet.commands([f"d0ctl {verb} {quote(part.selector(phase))}"])  # as `why` has it
     if part.packages:
         sheet.head("packages")

@@ -229,6 +229,12 @@ def in_phases(store: Store, job: int, phases: Iterable[Phase], limit: int) -> li
     return as_heard(store, PackageRow, store.rows("packages_in_phases", **wanted))
 
 
+def verb_of_held(store: Store, job: int, *, mixed: str = "release") -> str:
+    """Return the command for the held packages of a job; `mixed` if not a pause holds all."""
+    verbs = {0.0: "release", 1.0: "resume"}
+    return verbs.get(store.value("share_of_paused", job=job), mixed)
+
+
 def in_stage(
     store: Store, stage: int, line: int | None, phases: Iterable[Phase], limit: int
 ) -> list[PackageRow]:

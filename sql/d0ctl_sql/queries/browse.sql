@@ -178,6 +178,11 @@ select package_row.*
   join package_row on package_row.id = some.id
  order by package_row.id;
 
+-- name: share_of_paused
+-- The fraction of the held packages of a job that a pause holds, of a bounded number of them.
+select avg(parked) from (select parked from package indexed by package_in_phase
+                          where job_id = :job and phase = 'held' limit 1000);
+
 -- name: attempts
 -- Every attempt at a package.
 select id, number, node_id, node_name,

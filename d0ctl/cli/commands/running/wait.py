@@ -17,6 +17,7 @@ from d0ctl.model import Counts, Group, by_status
 from d0ctl.show import outcome
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
+from d0ctl.store.views import browse
 from d0ctl.store.views.awaited import Awaited, DaemonWatch, read
 from d0ctl.units import listed
 
@@ -189,7 +190,7 @@ def _say_end(store: Store, name: str, part: Awaited) -> None:
         return
     if part.state in ("held", "paused"):
         emit(outcome.held_or_paused(name, part.state, part.job))
-        say(outcome.way_back(part.job))
+        say(outcome.way_back(part.job, browse.verb_of_held(store, part.job.id)))
         return
     emit(outcome.ended(name, part.state, part.counts, part.acknowledged))
     if part.state in (Group.FAILED, Group.CANCELED):
