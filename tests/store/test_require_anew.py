@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from d0ctl.actions import Plan, apply, describe, preview, report, request
 from d0ctl.actions.packages.kill_line import KillLinePlan
 from d0ctl.jobfile.spec import JobSpec
-from d0ctl.select import parse
+from d0ctl.select import parse, union
 from d0ctl.store import open_store
 from d0ctl.store.checks.check import faults
 from d0ctl.store.jobs.correction import correct, planning
@@ -21,6 +21,7 @@ from tests.store.requiring import end_all, go_on, merge
 from tests.support.building import job, line, package
 from tests.support.examples import examples
 from tests.support.homes import make_home
+from tests.support.jobs import NOW
 from tests.support.site import Site
 
 
@@ -96,6 +97,26 @@ def test_the_plan_of_a_drop_says_which_other_lines_and_what_begins_by_it(site: S
     )
     assert f"now {fact}: 1 other line of it dropped; 1 package is ready now" in report(plan)
     assert "enough" not in " ".join([*describe(few), *report(few)])
+    assert few.undo == "d0ctl restore-line prod/1/8 --again"
+    assert plan.undo == "d0ctl restore-line prod/1/9 prod/1/10 --again"
+
+
+def test_the_undo_of_a_drop_restores_the_lines_that_were_dropped_with_it(site: Site) -> None:
+    site.submit(merge(0.9, lines=12))
+    end_all(site, failing=3, lines=12)
+    go_on(site.store)
+    plan = act(site, "kill-line", "prod/1/10-11", drop_outputs=True)
+    go_on(site.store)
+    dropped = [site.phase(f"prod/1/{n}/1") for n in (10, 11, 12)]
+
+    back = union([parse("prod/1/10-11"), parse("prod/1/12")])
+    apply(site.store, request("restore-line", back, again=True), actor="me", note=None, now=NOW)
+    go_on(site.store)
+
+    assert dropped == ["dropped"] * 3
+    assert plan.undo == "d0ctl restore-line prod/1/10-11 prod/1/12 --again"
+    assert [site.phase(f"prod/1/{n}/1") for n in (10, 11, 12)] == ["failed"] * 3
+    assert faults(site.store) == []
 
 
 @pytest.mark.parametrize("before", [0.9, 1.0])

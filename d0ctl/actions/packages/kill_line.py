@@ -16,7 +16,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import audit, require, restore_line, retry
 from d0ctl.store.jobs.audit import AuditEntry
-from d0ctl.store.jobs.require import Enough
+from d0ctl.store.jobs.require import MOST_NAMED, Enough
 from d0ctl.store.jobs.retry import NONE, Listed
 from d0ctl.store.lifecycle import NONE_UNREAD, UnreadFiles
 from d0ctl.store.views import browse, selection
@@ -102,10 +102,6 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
                         is_empty=not split.packages, lines=lines, **split._asdict())  # fmt: skip
 
 
-MOST_NAMED = 20
-"""How many selectors of lines a command names."""
-
-
 def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLinePlan:
     own = lifecycle.phases(selected)
     own_paths = {row.path for row in rows(selected)}
@@ -165,7 +161,8 @@ def undo_kill_line(plan: KillLinePlan) -> str | None:
         return None
     if plan.request.options.drop_outputs:
         # By then, packages that go on, or run again, without these files may have succeeded.
-        read = plan.losing > 0 or plan.is_lacked or plan.readers.number > 0
+        read = plan.losing > 0 or plan.is_lacked or plan.readers.number > 0 or bool(plan.enough)
+        paths += tuple(path for stage in plan.enough for path in stage.paths)
         return undo.command(RESTORE, paths, *["--again"] * read)
     if (before := plan.unchanged.get(Phase.CANCELED, 0)) or plan.request.target.is_filtered:
         return undo.of_state("retry", plan, "canceled,failed", before)

@@ -8,11 +8,15 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from d0ctl.model import ACTOR, can_move
+from d0ctl.select.condense import condense
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.views import browse
 
 _Counts = Mapping[str, int]
+
+MOST_NAMED = 20
+"""How many selectors of lines a command names."""
 
 
 def continue_stages(store: Store, *, now: float) -> None:
@@ -106,6 +110,8 @@ class Enough(NamedTuple):
     reason: str
     lines: int
     starting: int
+    paths: tuple[str, ...]
+    """Selectors for exactly these lines, unless they are too many for a command."""
 
 
 def enough_without(selected: Selection) -> tuple[Selection, tuple[Enough, ...]]:
@@ -138,9 +144,12 @@ def _first_enough(
             unneeded = _unneeded(store, job, stage, part)
             others = {row[0] for row in unneeded.rows("selected_ids")} if unneeded else set()
             if others := others - packages:
-                lines = int(store.select(others).value("count_selected_lines"))
+                dropped = store.select(others)
+                lines = int(dropped.value("count_selected_lines"))
+                paths = condense(lifecycle.paths_of_lines(dropped, dropped=False))
+                named = tuple(map(str, paths)) if len(paths) <= MOST_NAMED else ()
                 everything = store.select(packages | others)
                 lifecycle.choose_without_inputs(everything)
                 starting = sum(row["starts"] for row in lifecycle.losing(everything))
-                return Enough(_reason(part, stage), lines, starting)
+                return Enough(_reason(part, stage), lines, starting, named)
     return None
