@@ -2,12 +2,15 @@
 
 from itertools import groupby
 
+import pytest
+
 from d0ctl.store import Store
 from d0ctl.store.files import copies
 from d0ctl.store.files.copies import Arrival
 from d0ctl.store.nodes import registry
+from tests.store.test_files import file_id
 from tests.support.homes import faults
-from tests.support.jobs import NOW, job, simple, submitted
+from tests.support.jobs import NOW, job, phases, simple, submitted
 from tests.support.site import Node, Site
 
 FILES = 200
@@ -61,3 +64,37 @@ def test_a_batch_of_known_files_takes_a_few_statements_however_large(store: Stor
 
     assert counts[3] <= counts[2]
     assert counts[2] <= 10 + 15
+
+
+@pytest.mark.parametrize("is_copied_anew", [False, True])
+def test_a_missing_copy_that_another_package_has_reported_is_no_failure_either(
+    store: Store, is_copied_anew: bool
+) -> None:
+    submitted(store, job("one", [simple(inputs=["/in/raw"]) for _ in "ab"]))
+    site = Site.of(store, "far", cpus=2)
+    far = site.node("far")
+    with store.writing():
+        local = registry.named(store, "localhost").id
+        store.change("drain_node", node=local, note=None, now=0.0)
+    site.schedule()
+    site.carry()
+    assert site.hand_out(far) == 2
+    site.order(far)
+    far.disk.clear()
+    first, second = far.attempts
+    far.end(first, "successful")
+    far.end(second, "successful")
+    said = far.spool
+
+    site.deliver(far, [message for message in said if message["attempt"] == first])
+    if is_copied_anew:
+        site.schedule()
+        site.carry()
+        assert site.hand_out(far) == 1
+    site.deliver(far, far.spool)
+
+    assert phases(store)["one/1/2/1"] == "ready"
+    assert bool(copies.copies(store, file_id(store, "/in/raw"))) is is_copied_anew
+    site.settle()
+    assert set(phases(store).values()) == {"done"}
+    assert faults(store) == {}

@@ -80,15 +80,19 @@ def _failures(store: Store, ends: Sequence[End]) -> list[Failure]:
 
 
 def _lost_copies(store: Store, end: "Ending", context: Row) -> bool:
-    """Return whether an attempt failed because recorded copies are gone; record these as lost.
+    """Return whether an attempt failed because d0ctl's copies are gone; record these as lost.
 
-    In a cache in doubt nothing counts as lost, but the package is not at fault either.
+    Another attempt may have reported them already, so that they are not recorded or made anew. In
+    a cache in doubt nothing counts as lost, but the package is not at fault either.
     """
-    package, node = context["package_id"], context["node_id"]
-    lost = [
-        store.change("copy_at", package=package, node=node, path=path) for path in end["missing"]
-    ]
-    return any(lost) or bool(lost and copies.is_doubted(store, node))
+    package, node, missing = context["package_id"], context["node_id"], end["missing"]
+    at = {"package": package, "node": node, "launched": context["launched"]}
+    lost = [store.change("copy_at", **at, path=path) for path in missing]
+    return (
+        any(lost)
+        or any(store.row("is_in_cache", node=node, path=path) for path in missing)
+        or bool(missing and copies.is_doubted(store, node))
+    )
 
 
 def _failure(end: "Ending", context: Row, lost_copies: bool) -> Failure:

@@ -369,10 +369,17 @@ select distinct file.package_id
 
 -- name: copy_at
 -- The copy at a path on a node, for a package that did not find it there; none of a cache
--- in doubt.
+-- in doubt, and none that was made since the launch.
 insert into lost_copy (file_id, cluster_id)
 select input.file_id, location.cluster_id
   from input
   join node on node.id = :node and node.doubted is null
   join location on location.file_id = input.file_id and location.cluster_id = node.cluster_id
- where input.package_id = :package and location.path = :path;
+ where input.package_id = :package and location.path = :path and location.made <= :launched;
+
+-- name: is_in_cache
+-- 1 if a path is in the cache of a node, where only d0ctl's copies are.
+select 1
+  from node join node as other on other.cluster_id = node.cluster_id
+ where node.id = :node and substr(:path, 1, length(other.base) + 7) = other.base || '/cache/'
+ limit 1;
