@@ -221,7 +221,7 @@ def packages_are(number: int) -> str:
 def changed_sources(names: Sequence[str]) -> Iterator[str]:
     """Say that packages will read other contents of files than earlier ones did."""
     if names:
-        yield "changed since they were copied, so packages that start from now on read them anew:"
+        yield "changed since the last copy; packages that start from now on read the new contents:"
         yield from few(names, len(names))
 
 

@@ -227,7 +227,8 @@ class _NodeContents:
             advice = f"d0ctl set-status {maker} unscheduled" if maker else "it came from outside"
             yield self._finding("contents", name, "has changed: its checksum differs", advice)
         if len(spoilt) > MOST:
-            more = f"{count(len(spoilt) - MOST)} more copies have changed: their checksums differ"
+            more = count(len(spoilt) - MOST, "more copy has changed: its checksum differs",
+                         "more copies have changed: their checksums differ")  # fmt: skip
             yield self._finding("contents", f"{self._base}", more, f"d0ctl node check {self._name}")
 
     def waiting(self) -> Iterator[Finding]:

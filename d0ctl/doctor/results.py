@@ -165,7 +165,8 @@ def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
             findings.append(fault)
     yield from findings[:MOST]
     if len(findings) > MOST:
-        more = f"{len(findings) - MOST} more copies are not as they were recorded"
+        more = count(len(findings) - MOST, "more copy is not as it was recorded",
+                     "more copies are not as they were recorded")  # fmt: skip
         yield Finding("copy", str(store.home.cache), more, MISSED)
     strays = unrecorded_files(store, before=time.time() - STRAY_S)
     for path in strays[:MOST]:

@@ -57,7 +57,7 @@ def test_why_says_that_it_would_wait_and_how_its_inputs_are_made_again(
         assert f"; if the node does not answer before {until(site)}, {WAITS}" in answer
         assert "runs elsewhere" not in answer and "d0ctl kill" not in answer
     assert "`x1`, `x2` and 3 more can't be copied: node `far` is down" in answers[0]
-    assert "\n- 1 package of these can't: only nodes that are down have their inputs\n" in node
+    assert "\n- 1 package of these can't: only nodes that are down have its inputs\n" in node
 
 
 def test_the_line_of_the_check_says_it(site: Site, d0ctl: Type) -> None:

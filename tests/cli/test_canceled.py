@@ -277,10 +277,10 @@ def test_a_job_that_goes_names_the_packages_of_others_that_are_canceled_with_it(
     said = d0ctl(verb, "maker", "--yes").stdout
 
     cause = "1 package of `reader`, because nothing makes"
-    assert f"would cancel {cause} their inputs then" in planned
+    assert f"would cancel {cause} its inputs then" in planned
     assert "would cancel" not in both
     assert f"{done} job `maker`" in said
-    assert f"canceled {cause} their inputs any more" in said
+    assert f"canceled {cause} its inputs any more" in said
     assert site.phase("reader/1/1/1") == "canceled"
     for path in ("reader", "reader/1", "reader/1/1/1"):
         assert "a retry would run without these inputs" in d0ctl("why", path).stdout

@@ -84,7 +84,7 @@ def test_a_drop_includes_packages_that_need_its_files(site: Site, d0ctl: Type) -
     preview = d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--dry-run").stdout
     d0ctl("kill-line", "prod/1/1", "--drop-outputs")
 
-    assert "also dropped, because their inputs are: 2 packages" in preview
+    assert "also dropped, because of dropped inputs: 2 packages" in preview
     assert site.phase("prod/2/1/1") == "dropped"
     assert site.phase("prod/3/1/1") == "dropped"
     answer = document(d0ctl("status", "prod", "--json").stdout)

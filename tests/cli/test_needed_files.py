@@ -34,7 +34,7 @@ def test_a_drain_says_which_files_packages_need_that_only_the_node_has(
     done = d0ctl("node", "drain", "far").stdout.splitlines()
     why = d0ctl("why", "far").stdout.splitlines()
 
-    waits = f"{NEEDED}: packages wait for them while it is switched off"
+    waits = f"{NEEDED}: packages wait for them while the node is switched off"
     assert alone[1:3] == ["no packages are running there", waits]
     assert several[1] == f"`far`: {waits}"
     assert done == ["drained `far`", waits]
@@ -51,7 +51,7 @@ def test_why_of_a_node_that_is_down_says_which_files_packages_await(
 
     why = d0ctl("why", "far").stdout
 
-    assert f"- {NEEDED}: packages wait for them until it answers\n" in why
+    assert f"- {NEEDED}: packages wait for them until the node answers\n" in why
 
 
 def test_unneeded_files_and_those_with_other_copies_are_not_counted(
@@ -65,7 +65,8 @@ def test_unneeded_files_and_those_with_other_copies_are_not_counted(
     d0ctl("kill", "prod", "--yes")
     none = d0ctl("node", "drain", "far", "--dry-run").stdout
 
-    assert "only it has 1 file, 10 B, that job `prod` still needs: " in some
+    assert ("only it has 1 file, 10 B, that job `prod` still needs: packages wait for it while the "
+            "node is switched off\n") in some  # fmt: skip
     assert "only it has" not in none
 
 

@@ -49,7 +49,7 @@ def test_a_person_can_decline_a_kill(site: Site) -> None:
 
     assert code == 1
     assert "would kill 1 package" in seen
-    assert "kill them? [y/N]" in seen
+    assert "do that? [y/N]" in seen
     assert "nothing was done" in seen
     assert site.phase("prod/1/1/1") == "ready"
 
@@ -125,7 +125,7 @@ END = "\x04"
 @pytest.mark.parametrize(
     ("words", "shown", "said"),
     [(("wait", "prod"), "no daemon is running", "run prod`\r\n\r\n"),
-     (("kill", "prod"), "kill them?", "[y/N] \r\nnothing was done\r\n"),
+     (("kill", "prod"), "do that?", "[y/N] \r\nnothing was done\r\n"),
      (("init",), "which pattern", "]: \r\nnothing was done\r\n")],
     ids=["wait", "kill", "init"],
 )  # fmt: skip
@@ -142,7 +142,7 @@ def test_an_interrupted_command_ends_its_line(
         assert screen.raw.endswith(said)
 
 
-@pytest.mark.parametrize(("words", "shown"), [(("kill", "prod"), "kill them?"), (("init",), "]:")])
+@pytest.mark.parametrize(("words", "shown"), [(("kill", "prod"), "do that?"), (("init",), "]:")])
 def test_no_answer_ends_a_question_with_the_same_words(
     site: Site, words: tuple[str, ...], shown: str
 ) -> None:

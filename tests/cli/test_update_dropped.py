@@ -28,7 +28,7 @@ CHAINS = PLOTS.replace(
 )
 """Here, only the second packages of the lines read the files."""
 
-DROPPED = "1 package dropped, because their inputs are: 1"
+DROPPED = "1 package dropped, because of dropped inputs: 1"
 
 
 @pytest.fixture
@@ -58,7 +58,9 @@ def test_a_line_that_is_in_the_job_file_again_stays_dropped_without_its_inputs(
     planned = d0ctl("update", "prod", "--dry-run").stdout
     d0ctl("update", "prod")
 
-    assert "1 package still dropped, because their inputs are: 1 dropped\n  prod/2/3/1\n" in planned
+    assert (
+        "1 package still dropped, because of dropped inputs: 1 dropped\n  prod/2/3/1\n" in planned
+    )
     assert "restored" not in planned
     assert site.phase("prod/2/3/1") == "dropped"
     assert "d0ctl restore-line prod/1/3" in d0ctl("why", "prod/2/3/1").stdout

@@ -63,7 +63,7 @@ def test_accepted_results_are_up_to_date_again_once_the_job_file_says_what_they_
     back = site.ok("update", "grow")
 
     for told in (plan, back):
-        assert "2 packages up to date again, as they ran with this recipe: 2 successful" in told
+        assert "2 packages up to date again, run with this recipe: 2 successful" in told
         assert "unchanged: 2 packages" in told and "out of date" not in told
     assert "already matches its job file" in site.ok("update", "grow")
     assert "accepted" not in site.ok("why", "grow:s-1.txt")

@@ -80,7 +80,7 @@ def test_lines_dropped_before_and_during_the_wait_of_the_merge_leave_the_rest(si
     site.wait_phase("reco001/1/2/1", "running")
 
     plan = site.ok("kill-line", "reco001/1/2", "--drop-outputs", "--dry-run")
-    assert "also dropped, because their inputs are: 3 packages" in plan
+    assert "also dropped, because of dropped inputs: 3 packages" in plan
     assert "reco001/3/1/1 loses 1 input, keeps 1, and will be ready" in plan
     site.ok("kill-line", "reco001/1/2", "--drop-outputs")
 

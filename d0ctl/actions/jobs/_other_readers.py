@@ -10,7 +10,7 @@ from d0ctl.units import count, listed
 def describe(canceled: Mapping[str, int], others: OtherReaders) -> Iterator[str]:
     """Say which packages would be canceled, and which jobs read files of the jobs that go."""
     if canceled:
-        yield f"would cancel {_packages(canceled)}, because nothing makes their inputs then"
+        yield f"would cancel {_packages(canceled)}, because nothing makes {_own(canceled)} then"
     if others.without:
         yield (f"packages of {_named(others.without)} read files that would be gone: they could "
                "not run again")  # fmt: skip
@@ -21,7 +21,7 @@ def describe(canceled: Mapping[str, int], others: OtherReaders) -> Iterator[str]
 def report(canceled: Mapping[str, int], others: OtherReaders) -> Iterator[str]:
     """Say which packages were canceled, and which jobs read files of the jobs that are gone."""
     if canceled:
-        yield f"canceled {_packages(canceled)}, because nothing makes their inputs any more"
+        yield f"canceled {_packages(canceled)}, because nothing makes {_own(canceled)} any more"
     if others.without:
         yield (f"packages of {_named(others.without)} read files that are gone: they can't run "
                "again without these")  # fmt: skip
@@ -42,3 +42,7 @@ def _named(names: Sequence[str]) -> str:
 
 def _packages(readers: Mapping[str, int]) -> str:
     return listed([f"{count(number, 'package')} of `{job}`" for job, number in readers.items()])
+
+
+def _own(readers: Mapping[str, int]) -> str:
+    return "its inputs" if sum(readers.values()) == 1 else "their inputs"

@@ -100,7 +100,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     old = (*found.outdated, *outline.accepted)
     edited = sorted({name for key in old for name in found.edited.get(key, ())})
     if edited:
-        yield "changed since packages read them:"
+        yield f"changed since packages read {'it' if len(edited) == 1 else 'them'}:"
         yield from wording.few(edited, len(edited))
     rewritten = [package for key, package in found.rewritten.items() if key not in outline.again]
     accepts, acceptable = plan.request.options.accept, count(len(outline.acceptable), "package")
@@ -119,15 +119,15 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ("added", found.added),
         ("restored, in the job file again", found.restored.values()),
         ("removed, no longer in the job file", found.removed),
-        ("dropped, because their inputs are", leaving),
-        ("still dropped, because their inputs are", staying),
+        ("dropped, because of dropped inputs", leaving),
+        ("still dropped, because of dropped inputs", staying),
         ("changed, with the new definition from now on", rewritten),
         ("to run again", [found.outdated[key] for key in found.outdated if key in asked]),
         (f"to run again, because {own} outputs were removed", made_again.values()),
-        ("up to date again, as they ran with this recipe", found.returned.values()),
+        ("up to date again, run with this recipe", found.returned.values()),
         ("whose results are accepted, made with another recipe", by_recipe),
         ("whose results are accepted, made with files that were changed since", by_files),
-        ("left running as they were launched", found.busy.values()),
+        ("left running as launched", found.busy.values()),
         (
             "out of date, run with another recipe or other inputs",
             [package for key, package in stale.items() if key not in found.earlier],

@@ -145,7 +145,8 @@ def describe(plan: ArchivePlan) -> Iterator[str]:
     yield f"would move {wording.jobs(plan)} to archive `{plan.archive}`"
     yield from wording.only_copies(plan.largest, plan.files, plan.bytes)
     yield from _other_readers.describe(plan.readers, plan.others)
-    yield "their results stay, their folders on the nodes are removed, with logs"
+    own = "its" if len(plan.jobs) == 1 else "their"
+    yield f"{own} results stay, {own} folders on the nodes are removed, with logs"
 
 
 def report(plan: ArchivePlan) -> Iterator[str]:
@@ -175,7 +176,7 @@ ACTION = Action(
     report=report,
     level="job",
     in_pieces=True,
-    question="archive them?",
+    question="do that?",
     destroys=True,
     is_flag=True,
     conflicts=frozenset({"retry", "remove"}),

@@ -102,11 +102,11 @@ def remove_hidden(store: Store, plan: RemovePlan, now: float) -> RemovePlan:
 
 def describe(plan: RemovePlan) -> Iterator[str]:
     """Say what would be lost."""
-    packages = count(plan.packages, "package")
-    yield f"would remove {wording.jobs(plan)}: {packages} with all their history"
+    packages, own = count(plan.packages, "package"), "its" if plan.packages == 1 else "their"
+    yield f"would remove {wording.jobs(plan)}: {packages} with all {own} history"
     yield from wording.only_copies(plan.largest, plan.files, plan.bytes)
     yield from _other_readers.describe(plan.readers, plan.others)
-    yield "their folders on the nodes are removed too"
+    yield f"{own} folders on the nodes are removed too"
     yield from _results(plan, "would be ")
 
 
@@ -144,7 +144,7 @@ ACTION = Action(
     describe=describe,
     report=report,
     level="job",
-    question="remove it?",
+    question="do that?",
     destroys=True,
     is_flag=True,
     conflicts=frozenset({"retry"}),

@@ -49,9 +49,10 @@ def _what(plan: LossPlan) -> str:
 def _last(plan: LossPlan) -> str:
     last = plan.missing.last
     if not last:
-        return "other nodes have copies of all these files"
-    has = "has" if last == 1 else "have"
-    return f"{count(last, 'file')} {has} no other copy: made again if a package needs them"
+        is_one = plan.missing.copies == 1
+        return "this file has another copy" if is_one else "all these files have other copies"
+    has, them = ("has", "it") if last == 1 else ("have", "them")
+    return f"{count(last, 'file')} {has} no other copy: made again if a package needs {them}"
 
 
 ACTION = Action(
@@ -65,7 +66,7 @@ ACTION = Action(
     describe=describe,
     report=report,
     level="node",
-    question="count them as lost?",
+    question="do that?",
     destroys=True,
     starts_packages=True,
     key="l",

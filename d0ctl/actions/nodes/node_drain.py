@@ -96,7 +96,7 @@ def _untried(plan: DrainPlan, *, would: bool = True) -> Iterator[str]:
 def _needed(plan: DrainPlan, lead: str = "") -> Iterator[str]:
     """Say that packages need files that only the node has, or that these are retained."""
     if plan.needed:
-        yield f"{lead}{plan.needed}: packages wait for them while it is switched off"
+        yield f"{lead}{plan.needed.awaited('while the node is switched off')}"
     yield from _left_files.retained(plan.only_there, f"{lead}only it has", can_save=True)
 
 

@@ -197,7 +197,7 @@ def _way_on(plan: KillLinePlan) -> Iterator[str]:
 
 
 def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
-    yield from wording.counted("also dropped, because their inputs are", plan.also, "package",
+    yield from wording.counted("also dropped, because of dropped inputs", plan.also, "package",
                                wording.phases(plan.also_dropped))  # fmt: skip
     yield from wording.counted(
         "successful, and left without inputs, so that their files are dropped, too",
@@ -253,7 +253,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
     if not drops and plan.packages and plan.is_awaited:
         yield from _way_on(plan)
     if plan.also:
-        yield f"{count(plan.also)} of them because their inputs are dropped"
+        yield f"{count(plan.also)} of them because of dropped inputs"
     if plan.following:
         left = count(plan.following, "successful package", "successful packages")
         yield f"the files of {left}, left without inputs, are dropped, too"

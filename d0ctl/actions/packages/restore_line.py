@@ -212,7 +212,7 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
         yield f"would restore the files of `{plan.request.target.brief}`"
     else:
         yield from wording.describe_packages(plan, "restore", named=plan.packages - plan.also)
-    yield from wording.counted("also restored, because their inputs are back", plan.also, "package",
+    yield from wording.counted("also restored, because of restored inputs", plan.also, "package",
                                wording.phases(plan.also_restored))  # fmt: skip
     alone = "restored, and read by no other package"
     added = "added to the inputs of later packages" if plan.is_read else alone
@@ -239,7 +239,7 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
         yield from wording.report_packages(plan, "restore", "restored")
     yield from wording.unchanged(plan)
     if plan.also:
-        yield f"{count(plan.also)} of them because their inputs are back"
+        yield f"{count(plan.also)} of them because of restored inputs"
     if plan.files and not plan.is_read:
         yield "no other package reads the restored files"
     if plan.gaining:

@@ -173,8 +173,10 @@ def _accepting(plan: SetStatusPlan) -> Iterator[str]:
 def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
     yield from out_of_reach(plan.phases.get(Phase.UNREACHABLE, 0))
     if plan.aside:
-        yield (f"{count(plan.aside, 'successful package')} of dropped lines {will_run} again only "
-               "once these are restored")  # fmt: skip
+        lines, these = ("a dropped line", "this is") if plan.aside == 1 else (
+            "dropped lines", "these are")  # fmt: skip
+        yield (f"{count(plan.aside, 'successful package')} of {lines} {will_run} again only once "
+               f"{these} restored")  # fmt: skip
     if plan.outdated:
         packages, own = count(plan.outdated, "package"), "its" if plan.outdated == 1 else "their"
         again = undo.command("update", undo.paths(plan.request.target), "--again")

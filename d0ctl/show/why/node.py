@@ -64,8 +64,9 @@ def node(store: Store, name: str, now: float) -> Explanation:
                 f"does not answer {within}, they may run elsewhere{assigned}"
             )
             if bound := sum(row["node"] == name for row in dependencies.unreachable_bound(store)):
+                own = "its" if bound == 1 else "their"
                 explanation.facts.append(f"{count(bound, 'package')} of these can't: only nodes "
-                                         "that are down have their inputs")  # fmt: skip
+                                         f"that are down have {own} inputs")  # fmt: skip
         if (row.last_error or "").startswith(NEWER_HOME):
             explanation.facts.append(
                 "a daemon here would delete what is newer there: go on in that home, or, to go on "
@@ -124,8 +125,10 @@ def _add_needed_files(store: Store, row: Node, explanation: Explanation) -> None
     from d0ctl.store.clusters import only_copies  # late: most nodes are up
 
     if needed := only_copies.needed(store, row):
-        until = "until it answers" if row.state == "down" else "while it is switched off"
-        explanation.facts.append(f"{needed}: packages wait for them {until}")
+        until = (
+            "until the node answers" if row.state == "down" else "while the node is switched off"
+        )
+        explanation.facts.append(needed.awaited(until))
     lost, is_up = only_copies.of_node(store, row), row.state == "up"
     if lost and (retained := lost.retained_files(can_save=is_up)):
         explanation.facts.append(f"only it has {retained}")

@@ -31,6 +31,11 @@ class NeededFiles(NamedTuple):
         number = count(self.files, "file")
         return f"only it has {number}, {size(self.bytes)}, that {jobs} {listed(names)} still {need}"
 
+    def awaited(self, until: str) -> str:
+        """Say which these are, and that packages wait for them for a time."""
+        them = "it" if self.files == 1 else "them"
+        return f"{self}: packages wait for {them} {until}"
+
 
 def of_node(store: Store, row: Node, earlier: Sequence[str] = ()) -> OnlyCopies | None:
     """Count the files that only a node has after others are gone; None if its copies stay."""
