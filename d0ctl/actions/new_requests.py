@@ -1,7 +1,7 @@
 """Changes of the resources that packages request."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +18,11 @@ from d0ctl.actions.option import (
     values,
     write_pairs,
 )
-from d0ctl.store.connection import Selection
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.correction.changed_requests import RequestChange
-from d0ctl.units import REQUESTS, RESOURCES, duration, format_size, format_time
+from d0ctl.store.nodes import registry
+from d0ctl.units import REQUESTS, RESOURCES, duration, format_size, format_time, listed
 
 NOTHING = "none"
 """What is typed to request nothing."""
@@ -139,6 +140,16 @@ class NewRequests(Options):
             retry.change_wall_time(selected, self.wall_time or None)
         if self.environment:
             retry.add_environment(selected, self.environment)
+
+
+def away(store: Store, names: Iterable[str]) -> Iterator[str]:
+    """Say that all of these nodes are drained or down, if there are any."""
+    rows = [registry.named(store, name) for name in names]
+    if rows and all(row.drained or row.state == "down" for row in rows):
+        states = listed(f"`{row.name}` is {'down' if row.state == 'down' else 'drained'}"
+                        for row in rows)  # fmt: skip
+        there = "on it" if len(rows) == 1 else "on them"
+        yield f"node {states}, so no package starts {there} now: d0ctl why --node {rows[0].name}"
 
 
 def restoring(previous: Mapping[str, Any]) -> NewRequests:

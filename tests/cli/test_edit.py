@@ -252,3 +252,25 @@ def test_why_gives_the_unit_that_the_memory_of_a_node_lacks(site: Site, d0ctl: T
 
     assert "8 B of memory, needs 50 MB" in answer
     assert "$ d0ctl node set localhost memory=8GB" in answer
+
+
+@pytest.mark.parametrize(("verb", "path"), [("edit", "prod/1/1/1"), ("retry", "prod/1/2/1")])
+def test_a_plan_says_if_none_of_the_named_nodes_takes_packages(
+    site: Site, d0ctl: Type, verb: str, path: str
+) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=1)
+    site.up("far", cpus=1, machine_id="far")
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    d0ctl("node", "drain", "far")
+
+    both = d0ctl(verb, path, "--on", "far", "--on", "localhost", "--dry-run").stdout
+    plan = d0ctl(verb, path, "--on", "far", "--dry-run").stdout
+    d0ctl("node", "resume", "far")
+    down(site, "far")
+    done = d0ctl(verb, path, "--on", "far").stdout
+
+    assert "now: d0ctl why" not in both
+    so = "so no package starts on it now: d0ctl why --node far"
+    assert f"node `far` is drained, {so}\n" in plan
+    assert f"node `far` is down, {so}\n" in done

@@ -7,7 +7,7 @@ from typing import Any
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Conflict, Plan, Request
-from d0ctl.actions.new_requests import NewRequests, restoring
+from d0ctl.actions.new_requests import NewRequests, away, restoring
 from d0ctl.actions.option import typed
 from d0ctl.actions.retryable import without_node
 from d0ctl.actions.selection import changeable, split_selected
@@ -37,6 +37,8 @@ class EditPlan(Plan):
     """What the packages request now, of the requests that would change."""
     was_unfit: bool
     """Whether no node can take some of them as they are."""
+    away: tuple[str, ...]
+    """What is said of the named nodes if they take no packages now."""
 
 
 def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPlan:
@@ -61,6 +63,7 @@ def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPl
     return EditPlan(
         request=request, packages=left.packages, refused=dict(refused),
         previous=previous, was_unfit=was_unfit,
+        away=tuple(away(store, request.options.named_nodes)),
         **left._replace(unchanged=split.unchanged)._asdict(),
     )  # fmt: skip
 
@@ -109,6 +112,7 @@ def describe(plan: EditPlan) -> Iterator[str]:
     """Say what the packages would request."""
     yield from wording.describe_packages(plan, "edit", _changes(plan))
     yield from _refused(plan)
+    yield from plan.away
     yield from _lasting(plan)
 
 
@@ -117,6 +121,7 @@ def report(plan: EditPlan) -> Iterator[str]:
     yield from wording.report_packages(plan, "edit", "edited", _changes(plan))
     yield from wording.unchanged(plan)
     yield from _refused(plan)
+    yield from plan.away
     yield from _lasting(plan)
 
 

@@ -19,7 +19,7 @@ from d0ctl.actions.action import (
     Way,
 )
 from d0ctl.actions.new_parameters import scripts_of
-from d0ctl.actions.new_requests import NewRequests
+from d0ctl.actions.new_requests import NewRequests, away
 from d0ctl.actions.option import (
     ValueType,
     flag,
@@ -94,6 +94,8 @@ class RetryPlan(Plan):
     dropped_readers: str
     mixed: Sequence[tuple[str, EarlierReaders]]
     """Jobs and their changed files, with how many packages have succeeded with earlier contents."""
+    away: tuple[str, ...]
+    """What is said of the named nodes if they take no packages now."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -157,6 +159,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         edited=[job.name for job in jobs if is_changed_on_disk(store, job.id)],
         mixed=[found for job in jobs
                for found in edited_files.done_with_earlier(store, job.id).items()],
+        away=tuple(away(store, options.named_nodes)),
     )  # fmt: skip
 
 
@@ -219,6 +222,7 @@ def describe(plan: RetryPlan) -> Iterator[str]:
     """Say what would run again."""
     yield from wording.describe_packages(plan, "retry", _changes(plan, "release"))
     yield from _refused(plan)
+    yield from plan.away
     yield from _waits(plan, "would run")
     yield from wording.still_stopped(plan.stopped, plan.killing)
     yield from _sources(plan)
@@ -230,6 +234,7 @@ def report(plan: RetryPlan) -> Iterator[str]:
     yield from wording.report_packages(plan, "retry", "retried", _changes(plan, "released"))
     yield from wording.unchanged(plan)
     yield from _refused(plan)
+    yield from plan.away
     yield from _waits(plan, "will run")
     yield from wording.still_stopped(plan.stopped, plan.killing)
     yield from _sources(plan)
