@@ -18,7 +18,8 @@ from d0ctl.show.why.phases.successful import (
 )
 from d0ctl.show.why.phases.waiting import prerequisites_of
 from d0ctl.store import Store, stage_order
-from d0ctl.store.files.edited_files import all_earlier_readers, done_with_earlier
+from d0ctl.store.files import earlier_readers
+from d0ctl.store.files.edited_files import done_with_earlier
 from d0ctl.store.jobs.retry import at_a_limit
 from d0ctl.store.mail import new_events
 from d0ctl.store.nodes.standstill import counts_of
@@ -116,6 +117,7 @@ def remarks_on(store: Store, job: JobSummary) -> list[str]:
         *partial_read(store, job),
         *behind(store, job),
         *stale,
-        *all_earlier_readers(found, is_said=bool(stale), archived=is_barred(store, job, stale)),
+        *earlier_readers.sentences(found, is_said=bool(stale),
+                                   archived=is_barred(store, job, stale)),
     ]  # fmt: skip
     return [in_archive(text, archive) for text in texts]

@@ -93,3 +93,27 @@ def test_changed_files_are_named_together_also_for_a_stage_and_with_what_keeps_t
     assert "changed since" not in d0ctl("why", "c/2").stdout
     assert "2 packages whose results are accepted" in d0ctl("update", "c/1", "--accept").stdout
     assert "changed since" not in d0ctl("why", "c").stdout
+
+
+def test_a_package_and_a_file_say_that_others_on_whose_files_they_depend_are_out_of_date(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "a.yaml").write_text(MAKER)
+    (tmp_path / "c.yaml").write_text(COPIES)
+    for file in ("a.yaml", "c.yaml"):
+        assert d0ctl("submit", str(tmp_path / file)).exit_code == 0
+    for package in ("a/1/1/1", "a/1/2/1"):
+        finish(site, package, "1")
+    for package in ("c/1/1/1", "c/1/2/1", "c/2/1/1"):
+        site.finish(package)
+    asked = (("why", "c/2/1/1"), ("why", "c:all"))
+    assert not any("depends" in d0ctl(*words).stdout for words in asked)
+
+    d0ctl("set-status", "a/1/1-2", "unscheduled", "--yes")
+    for package in ("a/1/1/1", "a/1/2/1"):
+        finish(site, package, "2")
+
+    for words, subject in zip(asked, ("it", "`c/2/1/1`"), strict=True):
+        said = " ".join(d0ctl(*words).stdout.split())
+        assert f"`c/1/1/1` and 1 more package, on whose files {subject} depends, are out" in said
+        assert "are out of date: `d0ctl why c/1/1/1`" in said

@@ -25,7 +25,7 @@ from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Selection, Store
-from d0ctl.store.files import edited_files
+from d0ctl.store.files import earlier_readers
 from d0ctl.store.jobs import audit, restore_line, retry
 from d0ctl.store.jobs.restore_line import Rerun
 from d0ctl.store.jobs.retry import Listed
@@ -275,7 +275,7 @@ def _changed(plan: RestoreLinePlan) -> Iterator[str]:
     yield from wording.changed_sources(plan.rerun.anew)
     part = str(target) if (target := plan.request.target).is_one else target.parts[0].job
     for name, number in plan.rerun.earlier.items():
-        yield edited_files.earlier_readers(name, edited_files.EarlierReaders(number, part))
+        yield earlier_readers.sentence(name, earlier_readers.EarlierReaders(number, part))
 
 
 ACTION = Action(

@@ -45,8 +45,9 @@ from d0ctl.store import lifecycle
 from d0ctl.store.attempts import alike_failures
 from d0ctl.store.attempts.alike_failures import StoppedJob
 from d0ctl.store.connection import Selection, Store
-from d0ctl.store.files import edited_files
-from d0ctl.store.files.edited_files import EarlierReaders, OutdatedCopy
+from d0ctl.store.files import earlier_readers, edited_files
+from d0ctl.store.files.earlier_readers import EarlierReaders
+from d0ctl.store.files.edited_files import OutdatedCopy
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.retry import Makers
@@ -257,7 +258,7 @@ def _waits(plan: RetryPlan, will_run: str) -> Iterator[str]:
 def _sources(plan: RetryPlan) -> Iterator[str]:
     yield from wording.changed_sources(plan.sources)
     for name, readers in plan.mixed:
-        yield edited_files.earlier_readers(name, readers)
+        yield earlier_readers.sentence(name, readers)
     for job in plan.edited:
         yield wording.changed_job_file(job, "a retry runs the job")
 

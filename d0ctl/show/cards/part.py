@@ -145,7 +145,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     facts += [end] if end and part.cause is None else []
     sheet.flow(signs.mark(state, sheet.glyphs), facts)
     if isinstance(row, JobSummary):
-        text = f"submitted {moment(job.submitted, now)} by {job.originator}"
+        text = f"submitted {moment(job.submitted, now)} for {job.originator}"
         text += f", ended {moment(job.ended, now)}" if job.ended is not None else ""
         text += f"; priority {job.priority}"
         sheet.say("; ".join([text, *limits(row)]), "faint")

@@ -4,23 +4,22 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import NamedTuple
 
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import copies
-from d0ctl.units import count, listed
+from d0ctl.store.files.earlier_readers import EarlierReaders
 
 MOST_READ = 1_000_000
 """The largest touched file whose checksum commands calculate that do not ask for it, in bytes."""
 
 
-MOST_NAMED = 3
-"""How many changed files are named together; the rest is counted."""
-
 MOST_LOOKED_AT = 1000
 """How many of the files that a package has read are looked at."""
 
+
+MOST_ABOVE = 2000
+"""How many of the packages on whose files a package depends are looked at."""
 
 Edited = Mapping[int, str | None]
 """Files that have other contents than the known ones, by their ids, and their present checksums."""
@@ -99,17 +98,6 @@ def take(readers: Selection, contents: Sequence[Contents], *, now: float) -> Non
         readers.change("take_contents", file=of.file, size=of.size, checksum=of.checksum, now=now)
 
 
-class EarlierReaders(NamedTuple):
-    """How many packages of a job have succeeded with earlier contents of a file, and the path of
-    the part of the job that has them: a package, a stage, or the job. The results of some may be
-    `acceptable`.
-    """
-
-    packages: int
-    part: str
-    acceptable: bool = True
-
-
 def done_with_earlier(store: Store, job: int) -> dict[str, EarlierReaders]:
     """Return the packages that have succeeded with earlier contents of each file.
 
@@ -168,48 +156,22 @@ def earlier_read_by(store: Store, package: int) -> list[str]:
     return [row["name"] for row in rows]
 
 
-def earlier_readers(
-    name: str, readers: EarlierReaders, *, is_said: bool = False, archived: bool = False
-) -> str:
-    """Say that packages have succeeded with earlier contents of a file.
+class StaleMakers(NamedTuple):
+    """The first of the packages that are out of date, and how many there are."""
 
-    If it `is_said` how packages of the job that are out of date run again, that does it for these.
-    Those of an archive never do.
+    first: str
+    number: int
+
+
+def stale_makers(store: Store, package: int) -> StaleMakers | None:
+    """Return the packages on whose files a package depends, also by others, and that are out of
+    date or have read earlier contents of files; None if there are none.
     """
-    them, its = ("it", "its") if readers.packages == 1 else ("them", "their")
-    text = f"`{name}` has changed since {count(readers.packages, 'finished package')} read it"
-    if archived:
-        return text
-    text += ": "
-    if is_said:
-        job = readers.part.partition("/")[0]
-        return f"{text}`d0ctl update {quote(job)} --again` runs {them} again, too"
-    update = f"d0ctl update {quote(readers.part)}"
-    keeps = f", `{update} --accept` keeps {its} results" * readers.acceptable
-    return f"{text}`{update} --again` runs {them} again{keeps}"
-
-
-def all_earlier_readers(
-    found: Mapping[str, EarlierReaders], *, is_said: bool = False, archived: bool = False
-) -> list[str]:
-    """Say in one line that packages have succeeded with earlier contents of these files, likewise.
-
-    The command is for the part of the job that has all of these packages.
-    """
-    if len(found) < 2:
-        return [earlier_readers(*file, is_said=is_said, archived=archived)
-                for file in found.items()]  # fmt: skip
-    names = [f"`{name}`" for name in [*found][:MOST_NAMED]]
-    names += [count(len(found) - MOST_NAMED, "more file")] if len(found) > MOST_NAMED else []
-    text = f"{listed(names)} have changed since finished packages read them"
-    if archived:
-        return [text]
-    parts = {"/".join(readers.part.split("/")[:2]) for readers in found.values()}
-    job = next(iter(parts)).partition("/")[0]
-    update = f"d0ctl update {quote(job if is_said or len(parts) > 1 else parts.pop())}"
-    is_acceptable = not is_said and all(readers.acceptable for readers in found.values())
-    keeps = f", `{update} --accept` keeps their results" * is_acceptable
-    return [f"{text}: `{update} --again` runs these again{', too' * is_said}{keeps}"]
+    above = store.select([])
+    above.change("choose_makers_above", package=package, limit=MOST_ABOVE)
+    edited = _edited(above.rows("sources_of_selected", limit=MOST_LOOKED_AT), MOST_READ)
+    row = above.row("stale_of_selected", edited=json.dumps(edited))
+    return StaleMakers(*row) if row else None
 
 
 def _edited(rows: Iterable[Row], most: int | None) -> dict[int, str | None]:

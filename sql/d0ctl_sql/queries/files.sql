@@ -401,6 +401,58 @@ select file.id, file.name, file.size, file.checksum, job.submitted, file.replace
  where input.package_id = :package and input.dropped = 0
  limit :limit;
 
+-- name: choose_makers_above
+-- Choose the packages that made the files which a package has read, and those that these have read, and
+-- so on: a limited number.
+insert or ignore into selected_package (package_id)
+with recursive above (id) as (
+    select file.package_id
+      from input join file on file.id = input.file_id and file.package_id is not null
+     where input.package_id = :package and input.dropped = 0 and input.own = 0
+     union
+    select file.package_id
+      from above
+      join input on input.package_id = above.id and input.dropped = 0 and input.own = 0
+      join file on file.id = input.file_id and file.package_id is not null
+     limit :limit)
+select id from above;
+
+-- name: sources_of_selected
+-- The first files from this machine that the selected packages have read, as they were last.
+select distinct file.id, file.name, file.size, file.checksum, job.submitted, file.replaced,
+       exists (select 1 from former_content where file_id = file.id) as has_former
+  from selected_package
+  join input on input.package_id = selected_package.package_id and input.dropped = 0
+  join file on file.id = input.file_id and file.package_id is null and file.locator is null
+            and file.checksum > ''
+  join job on job.id = file.job_id
+ limit :limit;
+
+-- name: stale_of_selected
+-- How many of the selected packages have succeeded, and are out of date or have read earlier contents of
+-- files than those in `edited` or the known ones, and the first of them.
+with edited (file_id, checksum) as materialized (
+    select cast("key" as integer), value from json_each(:edited))
+select package_path.path, count(*) over () as number
+  from selected_package
+  join package on package.id = selected_package.package_id and package.phase = 'done'
+  join line on line.id = package.line_id and line.named <> 2 and line.dropped is null
+  join package_path on package_path.package_id = package.id
+ where exists (select 1 from outdated_package where package_id = package.id)
+    or exists (select 1
+                 from edited
+                 join read_content on read_content.package_id = package.id
+                                  and read_content.file_id = edited.file_id
+                                  and read_content.checksum is not edited.checksum)
+    or exists (select 1
+                 from input
+                 join earlier_reader on earlier_reader.package_id = input.package_id
+                                    and earlier_reader.file_id = input.file_id
+                where input.package_id = package.id
+                  and input.file_id not in (select file_id from edited))
+ order by package.id
+ limit 1;
+
 -- name: earlier_read_by
 -- The files of which a package has succeeded with earlier contents than those in `edited`, or than the
 -- known ones; none if the package is known to be out of date, dropped, or not in the job file any more.

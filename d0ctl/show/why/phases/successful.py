@@ -12,7 +12,7 @@ from d0ctl.show.why.causes.no_results import not_kept
 from d0ctl.show.why.common import MOST, Explanation, count_lacking, shortfalls
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
-from d0ctl.store.files import edited_files
+from d0ctl.store.files import earlier_readers, edited_files
 from d0ctl.store.views import browse, left_out, one_package
 from d0ctl.store.views.left_out import (
     DoubtfulRead,
@@ -210,7 +210,7 @@ def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     lines = left_out.unlisted_lines(store, job.id, *numbers)
     unlisted = _unlisted([f"{job.name}/{stage}/{line}" for stage, line in lines])
     stale = outdated(store, job, path)
-    changed = edited_files.all_earlier_readers(
+    changed = earlier_readers.sentences(
         edited_files.done_before_replaced(store, job.id, *numbers),
         is_said=bool(stale), archived=is_barred(store, job, stale),
     )  # fmt: skip
@@ -258,6 +258,12 @@ def add_outdated(
         names += [count(len(earlier) - MOST, "more file")] if len(earlier) > MOST else []
         verb, them = ("has", "it") if len(earlier) == 1 else ("have", "them")
         explanation.facts.append(f"{listed(names)} {verb} changed since {subject} read {them}")
+    elif stale := edited_files.stale_makers(store, package.id):
+        others = f" and {count(stale.number - 1, 'more package')}" if stale.number > 1 else ""
+        are = "are" if others else "is"
+        explanation.facts.append(f"`{stale.first}`{others}, on whose files {subject} depends, "
+                                 f"{are} out of date: `d0ctl why {stale.first}`")  # fmt: skip
+        return
     else:
         return
     retried = left_out.retry_parameters_of(store.select([package.id])) if found.by_recipe else None

@@ -1,0 +1,65 @@
+"""Packages that have succeeded with earlier contents of files, in words."""
+
+from collections.abc import Mapping
+from shlex import quote
+from typing import NamedTuple
+
+from d0ctl.units import count, listed
+
+MOST_NAMED = 3
+"""How many changed files are named together; the rest is counted."""
+
+
+class EarlierReaders(NamedTuple):
+    """How many packages of a job have succeeded with earlier contents of a file, and the path of
+    the part of the job that has them: a package, a stage, or the job. The results of some may be
+    `acceptable`.
+    """
+
+    packages: int
+    part: str
+    acceptable: bool = True
+
+
+def sentence(
+    name: str, readers: EarlierReaders, *, is_said: bool = False, archived: bool = False
+) -> str:
+    """Say that packages have succeeded with earlier contents of a file.
+
+    If it `is_said` how packages of the job that are out of date run again, that does it for these.
+    Those of an archive never do.
+    """
+    them, its = ("it", "its") if readers.packages == 1 else ("them", "their")
+    text = f"`{name}` has changed since {count(readers.packages, 'finished package')} read it"
+    if archived:
+        return text
+    text += ": "
+    if is_said:
+        job = readers.part.partition("/")[0]
+        return f"{text}`d0ctl update {quote(job)} --again` runs {them} again, too"
+    update = f"d0ctl update {quote(readers.part)}"
+    keeps = f", `{update} --accept` keeps {its} results" * readers.acceptable
+    return f"{text}`{update} --again` runs {them} again{keeps}"
+
+
+def sentences(
+    found: Mapping[str, EarlierReaders], *, is_said: bool = False, archived: bool = False
+) -> list[str]:
+    """Say in one line that packages have succeeded with earlier contents of these files, likewise.
+
+    The command is for the part of the job that has all of these packages.
+    """
+    if len(found) < 2:
+        return [sentence(*file, is_said=is_said, archived=archived)
+                for file in found.items()]  # fmt: skip
+    names = [f"`{name}`" for name in [*found][:MOST_NAMED]]
+    names += [count(len(found) - MOST_NAMED, "more file")] if len(found) > MOST_NAMED else []
+    text = f"{listed(names)} have changed since finished packages read them"
+    if archived:
+        return [text]
+    parts = {"/".join(readers.part.split("/")[:2]) for readers in found.values()}
+    job = next(iter(parts)).partition("/")[0]
+    update = f"d0ctl update {quote(job if is_said or len(parts) > 1 else parts.pop())}"
+    is_acceptable = not is_said and all(readers.acceptable for readers in found.values())
+    keeps = f", `{update} --accept` keeps their results" * is_acceptable
+    return [f"{text}: `{update} --again` runs these again{', too' * is_said}{keeps}"]
