@@ -68,6 +68,8 @@ class UpdatePlan(Plan):
     misfits: tuple[Misfit, ...]
     has_text: bool
     """Whether the job has this job file already."""
+    other_keys: frozenset[int]
+    """Packages that stay successful, and would run again with other keys of the job file."""
     requests: Counter[tuple[RequestChange, ...]]
     """The requests that change, and of how many packages."""
     is_taken_back: bool
@@ -178,10 +180,14 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         removed = count(len(found.unlisted), "package")
         stay_too = "it stays, with its" if len(found.unlisted) == 1 else "they stay, with their"
         yield f"{removed} successful, but no longer in the job file: {stay_too} results"
-    if stay := found.other_dispositions - outline.written:
+    if stay := found.other["dispositions"] - outline.written:
         ran = count(len(stay), "package that has run", "packages that have run")
         change = "d0ctl file set-disposition FILE DISPOSITION"
         yield f"files of {ran} keep their dispositions: {change}"
+    if plan.other_keys:
+        takes = count(len(plan.other_keys), "package that has run takes",
+                      "packages that have run take")  # fmt: skip
+        yield f"{takes} changed keys, such as `check` or `memory`, for the next run"
     yield from _results(plan, is_stale=bool(stale))
     moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.readers
     moved -= found.returned.keys()

@@ -15,7 +15,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import results
 from d0ctl.store.jobs.correction import correct, corrected_spec, planning
-from d0ctl.store.jobs.correction.changed_requests import changed_requests
+from d0ctl.store.jobs.correction.changed_requests import change_keys, changed_requests
 from d0ctl.store.jobs.correction.texts import (
     followers,
     has_text,
@@ -87,16 +87,19 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     touched |= comparison.restored.keys()
     again = {*outline.again, *outline.remade}
     changed = results.changed(store, job.id, planning.declared_results(spec), again)
+    is_new = not has_text(store, job.id, spec)
+    other = comparison.other["guards"].union(comparison.other["requests"] if is_new else ())
+    other_keys = frozenset(other - outline.written)
     packages = len(touched) + len(comparison.added) + len(comparison.removed)
     return UpdatePlan(
         request=request, job=job.id, name=job.name, outline=outline, settings=settings,
         packages=packages, misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
         is_empty=not (packages or settings or comparison.outdated or comparison.edited
-                      or changed.files)
+                      or other_keys or changed.files)
         and not left_out.outdated_packages(store, job.id).packages and _is_same(store, job, spec)
         and not left_out.ahead_of(store, job.id),
-        has_text=has_text(store, job.id, spec),
-        requests=changed_requests(store, spec, outline), is_blocked=job.blocked,
+        has_text=not is_new, other_keys=other_keys,
+        requests=changed_requests(store, spec, outline, other_keys), is_blocked=job.blocked,
         retried=left_out.retry_parameters_of(
             store.select(comparison.outdated.keys() - comparison.earlier)
         ),
@@ -140,6 +143,7 @@ def update(store: Store, plan: UpdatePlan, by: Author) -> None:
     keep_text(store, plan.job, spec, is_back=plan.request.options.previous)
     correct.correct(store, plan.job, spec, plan.outline, plan.followers, actor=by.actor,
                     note=by.note_or("updated"), now=by.now)  # fmt: skip
+    change_keys(store, spec, plan.outline.found, plan.other_keys)
     if plan.request.options.hold:
         lifecycle.hold_job(store, plan.job, actor=by.actor, note=by.note, now=by.now)
 

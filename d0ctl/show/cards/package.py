@@ -162,9 +162,10 @@ def _use(sheet: Sheet, package: Package, now: float) -> None:
         return
     from d0ctl.show.usage import use_plots  # late: most packages have none
 
-    view = package.view
-    started = package.attempts[-1].started if package.attempts else None
-    use_plots.package(sheet, package.samples, started, view.cpus, view.memory, now)
+    last = package.attempts[-1] if package.attempts else None
+    asked = last if last and last.cpus else package.view  # an update may have changed the latter
+    started = last.started if last else None
+    use_plots.package(sheet, package.samples, started, asked.cpus or 1, asked.memory, now)
 
 
 def _failures(sheet: Sheet, failures: Sequence[Failures], now: float) -> None:

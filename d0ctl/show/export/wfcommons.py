@@ -75,10 +75,11 @@ def _run(package: PackageRows, name: str) -> dict[str, Any]:
         program, arguments = binary["shell"], ["-c", script]
     run: dict[str, Any] = {
         "id": name, "runtimeInSeconds": round(row["took"] or binary["runtime"] or 0, 3),
-        "command": {"program": program, "arguments": arguments}, "coreCount": row["cpus"],
+        "command": {"program": program, "arguments": arguments},
+        "coreCount": row["ran_cpus"] or row["cpus"],
     }  # fmt: skip
-    if row["memory"]:
-        run["memoryInBytes"] = row["memory"]
+    if memory := row["ran_memory"] if row["ran_cpus"] else row["memory"]:
+        run["memoryInBytes"] = memory
     if row["node"]:
         run["machines"] = [row["node"]]
     return run

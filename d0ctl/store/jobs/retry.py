@@ -73,7 +73,7 @@ def of_requirement(selected: Selection, requirement: int) -> list[int]:
 def changed(requirement: SharedRequirement, requests: Mapping[str, Any]) -> dict[str, Any]:
     """Return a requirement with changed requests."""
     space = {"space": requests["disk"]} if "disk" in requests else {}
-    return {name: {**requests, **space}.get(name, requirement.values[name]) for name in REQUIRED}
+    return {name: {**space, **requests}.get(name, requirement.values[name]) for name in REQUIRED}
 
 
 def change_requirements(selected: Selection, requests: Mapping[str, Any]) -> None:

@@ -303,6 +303,21 @@ update package
        policy = ?, early = 0, gathered = 0, awaited = 0, accept = null, retried_with = null
  where id = ?;
 
+-- name: change_guards_of_package
+-- Change keys of a successful package that are not in its recipe.
+update package set wall_time = ?, looping = ?, policy = ? where id = ?;
+
+-- name: change_guards_of_binary
+-- Likewise of a binary of it.
+update binary
+   set needs = ?, cpu = ?, runtime = ?, work_size = ?, log_rules = ?, progress = ?, "check" = ?,
+       check_timeout = ?
+ where package_id = ? and seq = ?;
+
+-- name: change_guards_of_output
+-- Likewise of an output of it.
+update file set min_size = ?, min_count = ? where package_id = ? and name = ? and pattern_id is null;
+
 -- name: readers_of_dropped
 -- The successful packages of a job that have read files of lines dropped since.
 select distinct package.id

@@ -41,7 +41,7 @@ select line.id as line_id, before_stage.name as stage, before_stage.seq as stage
 select package.id, package.line_id, package.seq, package.name, package.wall_time, package.looping,
        package.wrapper, package.wrapper_parameters, package.environment, package.policy,
        requirement.*, attempt.ended - attempt.started - attempt.suspended as took,
-       attempt.node_name as node
+       attempt.node_name as node, attempt.cpus as ran_cpus, attempt.memory as ran_memory
   from stage
   join line on line.stage_id = stage.id
   join package on package.line_id = line.id

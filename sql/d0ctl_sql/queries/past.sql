@@ -161,7 +161,7 @@ select coalesce(min(id), 0) from (select id from attempt where id > 0 order by i
 -- those whose end is not known: since when their node did not answer.
 select package_path.path, package_path.stage, package_path.line, attempt.node_name as node,
        attempt.launched, attempt.started, attempt.ended, attempt.outcome, attempt.reason,
-       requirement.cpus * requirement.cpu / 100.0 as took, node.cpus as node_slots,
+       coalesce(attempt.cpus, requirement.cpus) * requirement.cpu / 100.0 as took, node.cpus as node_slots,
        attempt.suspended,
        iif(attempt.ended is null and package.phase = 'suspended', package.changed, null)
            as suspended_since,

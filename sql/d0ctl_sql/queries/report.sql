@@ -281,7 +281,7 @@ select file.name, count(*) as number, count(failing.attempt_id) as failed,
 -- Collect every attempt that ended since a time, with its CPUs, and how long its package was ready
 -- before it started.
 insert into attempt_use (attempt_id, package_id, stage_id, cpus, waited)
-select attempt.id, package.id, package.stage_id, requirement.cpus,
+select attempt.id, package.id, package.stage_id, coalesce(attempt.cpus, requirement.cpus),
        max(0, attempt.started - coalesce(
            (select max(event.at) from event
              where event.package_id = package.id and event.new = 'ready'
@@ -296,7 +296,7 @@ select attempt.id, package.id, package.stage_id, requirement.cpus,
 -- name: use_of_selected
 -- Collect the attempts of the selected packages that ended since a time, likewise.
 insert into attempt_use (attempt_id, package_id, stage_id, cpus, waited)
-select attempt.id, package.id, package.stage_id, requirement.cpus,
+select attempt.id, package.id, package.stage_id, coalesce(attempt.cpus, requirement.cpus),
        max(0, attempt.started - coalesce(
            (select max(event.at) from event
              where event.package_id = package.id and event.new = 'ready'

@@ -1,5 +1,6 @@
 """The changes of a corrected job file to a submitted job."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct, field
@@ -73,10 +74,10 @@ class Comparison(Struct):
     """Packages that were launched, and differ only by inputs that they lack, with their names."""
     complete: set[int] = field(default_factory=set)
     """Those of them that have succeeded, and lack only dropped files: they are up to date."""
-    requests: set[int] = field(default_factory=set)
-    """Those that have succeeded, and would now ask for other resources, or start early."""
-    other_dispositions: set[int] = field(default_factory=set)
-    """Those of them whose files would now have other dispositions."""
+    other: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """Those that have succeeded, and have other `dispositions`, `guards` or `requests` now, by
+    these words; by `whole` all of them.
+    """
     reading: int = 0
     """How many launched packages may have read earlier contents of files."""
     busy: dict[int, Place] = field(default_factory=dict)
@@ -245,12 +246,10 @@ def _sort(
             comparison.unchanged += 1
             if is_whole:
                 comparison.complete.add(package.id)
-            if package.definition.whole != definition.whole:
-                comparison.requests.add(package.id)
-            if package.definition.dispositions != definition.dispositions:
-                comparison.other_dispositions.add(package.id)
         else:
             comparison.outdated[package.id] = position
+        if has_recipe:
+            _sort_keys(comparison, package, definition)
     elif package.definition.whole == definition.whole:
         comparison.unchanged += 1
     else:
@@ -262,6 +261,12 @@ def _sort(
             comparison.failed_with_it.add(package.id)
         if package.phase == Phase.FAILED and not has_recipe:
             comparison.outdated[package.id] = position
+
+
+def _sort_keys(comparison: Comparison, package: StandingPackage, new: Definition) -> None:
+    for name in ("whole", "dispositions", "guards", "requests"):
+        if getattr(package.definition, name) != getattr(new, name):
+            comparison.other[name].add(package.id)
 
 
 def _sort_lost(comparison: Comparison, stage: StandingStage, line: StandingLine) -> None:

@@ -36,7 +36,7 @@ _GROUP_IN_JSON = json.dumps(GROUP).strip('"')
 EXPECTED = frozenset(["stage", "rank", "seconds", "expected", "chain"])
 """Fields of a requirement that a package does not request."""
 
-_ASKED = tuple(name for name in REQUIREMENT if name not in EXPECTED)
+ASKED = tuple(name for name in REQUIREMENT if name not in EXPECTED)
 """The requests of a package to a node; its run time is expected, not requested."""
 
 
@@ -54,6 +54,10 @@ class Definition(NamedTuple):
     makes: tuple[str, ...]
     dispositions: tuple[tuple[str, str], ...]
     """Its files with dispositions, and these."""
+    guards: bytes
+    """How its binaries are watched and verified, what it does after a failure, and so on."""
+    requests: bytes
+    """Its wall time, and what it requests of a node."""
 
 
 def of_line(line: LineSpec) -> list[Definition]:
@@ -105,7 +109,7 @@ def of_rows(
             parts.input(binary, position, row["file"], row["match"], row["writable"], row)
     for row in outputs:
         parts.output(row["binary"], row["name"], row["late"], row["min_count"], row)
-    asked = [package[name] for name in _ASKED]
+    asked = [package[name] for name in ASKED]
     return parts.definition(
         (package["wrapper_parameters"], package["environment"]),
         (
@@ -138,13 +142,15 @@ class _Parts:
         self._local_names: dict[int, set[str]] = {}
         """The inputs of binaries with groups of inputs, by their numbers."""
         self._named_dispositions: list[tuple[str, str]] = []
+        self._guards: list[tuple[Any, ...]] = []
 
     def binary(self, number: int, row: Any) -> None:
         runs = self._runs(row)
         self._recipe.append(("binary", number, runs))
         if _has_groups(runs):
             self._local_names[number] = set()
-        self._rest.append(("binary", number, tuple(map(_plain, self._watched(row)))))
+        self._rest.append(("binary", number, watched := tuple(map(_plain, self._watched(row)))))
+        self._guards.append(("binary", number, watched[1:]))  # names make no difference
 
     def input(
         self, binary: int, position: int, file: str, match: str | None, writable: int, row: Any
@@ -164,8 +170,9 @@ class _Parts:
         if stores[0]:
             self._named_dispositions.append((name, stores[0]))
         self._makes.append(name)
+        self._guards.append(("output", name, least, stores[_STORES.index("min_size")]))
 
-    def definition(self, values: Iterable[Any], requests: Iterable[Any]) -> Definition:
+    def definition(self, values: Iterable[Any], requests: Sequence[Any]) -> Definition:
         for at, part in enumerate(self._recipe):
             if part[0] == "binary" and part[1] in self._local_names:
                 self._recipe[at] = (*part[:2], self._without_absent(part))
@@ -174,7 +181,14 @@ class _Parts:
         files = _digest((sorted(self._reads, key=str), sorted(self._makes)))
         named = tuple(sorted(self._named_dispositions))
         reads = tuple(name for name, _ in self._reads)
-        return Definition(recipe, whole, files, reads, tuple(self._makes), named)
+        _, wall_time, *guards, _ = map(_plain, requests[:5])
+        asked = [_plain(value) for name, value in zip(ASKED, requests[5:], strict=True)
+                 if name != "early"]  # fmt: skip
+        return Definition(
+            recipe, whole, files, reads, tuple(self._makes), named,
+            _digest((sorted(self._guards, key=itemgetter(0, 1)), guards)),
+            _digest((wall_time, asked)),
+        )  # fmt: skip
 
     def _without_absent(self, binary: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return what a binary runs; only its inputs are left in its groups, as at a launch."""

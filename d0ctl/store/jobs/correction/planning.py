@@ -146,7 +146,7 @@ def plan(
     asked = rerun
     while True:
         written = frozenset(comparison_result.rewritten).union(
-            rerun - readers, rerun & comparison_result.requests
+            rerun - readers, rerun & comparison_result.other["whole"]
         )
         running = frozenset([None, *written, *rerun])
         reads = _reads(spec, comparison_result, running, known)
@@ -157,7 +157,7 @@ def plan(
             break
         rerun |= too
     # They run again in any case: with the present requests and dispositions.
-    written |= gone & comparison_result.requests
+    written |= gone & comparison_result.other["whole"]
     check(store, job, spec, comparison_result, written, known)
     check_dropped(store, spec, comparison_result, rerun | gone, dropped, known)
     remade, renewed = _places(sides.old, gone), _places(sides.old, rerun - asked)
