@@ -68,11 +68,15 @@ def test_submit_says_what_packages_take_only_if_it_is_more_memory_than_they_requ
         site.end(path_of_package, rss=3 * 10**9, binaries=[RAN])
 
     path.write_text(RECO.format(name="next", memory=memory))
+    ways = (["submit", "--dry-run"], ["validate"], ["run", "--dry-run"])
+    planned = [d0ctl(*words, str(path)).stderr for words in ways]
     submitted = d0ctl("submit", str(path))
+    cloned = d0ctl("clone", "next", "--as", "other", "--dry-run").stdout
 
     assert submitted.stdout == "submitted `next`: 3 packages in 2 stages\n"
     warning = "warning: packages of `reco` request 1.0 GB and use about 3.0 GB of memory"
-    assert (warning in submitted.stderr) == (memory == "1GB"), submitted.stderr
+    for said in (*planned, submitted.stderr, cloned):
+        assert said.count(warning) == (memory == "1GB"), said
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
         folder = Path(browse.directory(store, jobs[0].id))
         spec = reader.read_text(_part(store, target, name), "-", folder, {}, known_names(store),
                                 submitter=request.originator)  # fmt: skip
-    warnings = [*spec.warnings, *submit.of_other_jobs(store, spec, target.brief)]
+    warnings = [*spec.warnings, *submit.of_home(store, spec, target.brief)]
     if not is_whole_job(target):
         warnings += _outdated(store, target)
     elif dropped := left_out.dropped_among(store, jobs[0].id, _lines(spec)):

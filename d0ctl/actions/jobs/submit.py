@@ -26,7 +26,7 @@ from d0ctl.store.nodes.site import setting
 from d0ctl.store.views import browse
 from d0ctl.store.views.job_files.forecast import needed_by_job, unmade
 from d0ctl.store.views.job_files.known_names import known_names
-from d0ctl.units import count
+from d0ctl.units import count, size
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -112,7 +112,7 @@ def read(
     spec = _checked(store, file, values, submitter, name)
     if store is None:
         return spec
-    warnings = [*spec.warnings, *of_other_jobs(store, spec, file.brief)]
+    warnings = [*spec.warnings, *of_home(store, spec, file.brief)]
     if entries := setting(store, "stores"):
         from d0ctl.nodes.storage import asking  # only sites with stores pay for it
 
@@ -120,13 +120,21 @@ def read(
     return changed(spec, warnings=tuple(warnings))
 
 
-def of_other_jobs(store: Store, spec: JobSpec, source: str) -> Iterator[str]:
-    """Warn if packages of other jobs run again for files that this one reads, or do not run."""
+def of_home(store: Store, spec: JobSpec, source: str) -> Iterator[str]:
+    """Warn if packages of other jobs run again for files that this one reads, or do not run, and
+    if earlier runs used more memory than the packages request.
+    """
+    from d0ctl.store.jobs.submission.urgency import beyond_requests  # late: few actions submit
+
     found = remakes(store, spec.others) if spec.others else None
     if found is not None:
         yield f"{source}: warning: {wording.run_again(found)}"
     for absent in unmade(store, spec.others):
         yield f"{source}: warning: {wording.unmade(absent)}"
+    for stage, memory, request in beyond_requests(store, spec):
+        used = f"{size(memory.middle)} of memory ({size(memory.low)} to {size(memory.high)})"
+        yield (f"{source}: warning: packages of `{stage}` request {size(request)} and use about "
+               f"{used}")  # fmt: skip
 
 
 def _checked(

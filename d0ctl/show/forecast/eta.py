@@ -221,12 +221,6 @@ def sizes(amounts: Sizes) -> str:
     return listed(parts)
 
 
-def beyond_request(stage: str, memory: Range, request: int) -> str:
-    """Say that packages of a stage are expected to use more memory than they request."""
-    used = f"{size(memory.middle)} of memory ({size(memory.low)} to {size(memory.high)})"
-    return f"warning: packages of `{stage}` request {size(request)} and use about {used}"
-
-
 def of_new_job(interval: Range | None, now: float, *, is_going: bool) -> str:
     """Say when a new job ends, if it takes a second or more; else empty."""
     if interval is None or interval.high - now < 1:

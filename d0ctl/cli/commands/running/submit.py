@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -17,8 +16,6 @@ from d0ctl.cli.action_command import parameter
 from d0ctl.cli.commands.running import forecast, intake
 from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, say
 from d0ctl.errors import BadUsage, NotFound
-from d0ctl.jobfile.spec import JobSpec
-from d0ctl.schedule.estimates import Range, StageLeft
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.submit import last_from
 from d0ctl.store.nodes import fitting
@@ -137,8 +134,6 @@ def _print_result(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> Non
         end = card.of_new_job(ends, now, is_going=is_driven and not plan.is_held)
         if end:
             emit(end)
-        for stage, memory, request in _beyond_requests(plan.spec, stages):
-            say(card.beyond_request(stage, memory, request))
     needed = outcome.to_release(plan.job) if plan.is_held else ""
     if not (plan.is_held or is_driven or wait):  # `wait` says itself that no daemon is running
         from d0ctl.show.cards.daemon import no_daemon
@@ -148,19 +143,6 @@ def _print_result(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> Non
         say(needed)
     elif not (json or wait) and is_terminal(sys.stderr):
         say(outcome.follow(plan.job))
-
-
-def _beyond_requests(
-    spec: JobSpec, stages: Sequence[StageLeft]
-) -> Iterator[tuple[str, Range, int]]:
-    """Yield the stages whose packages are expected to use more memory than any requests."""
-    for left in stages:
-        stage = spec.stages[left.seq - 1]
-        memory = left.sizes.memory
-        lines = () if memory is None else stage.kinds or stage.lines
-        most = max((package.memory or 0 for line in lines for package in line.packages), default=0)
-        if memory is not None and 0 < most < memory.middle:
-            yield stage.name, memory, most
 
 
 app = action_command.command(

@@ -169,6 +169,30 @@ def steps_of(store: Store, spec: JobSpec, sample: int | None) -> Steps:
     return steps
 
 
+class BeyondRequest(NamedTuple):
+    """A stage whose packages are expected to use more memory than any of them requests."""
+
+    stage: str
+    memory: Range
+    request: int
+
+
+def beyond_requests(store: Store, spec: JobSpec) -> Iterator[BeyondRequest]:
+    """Yield such stages of a job that is not submitted yet; the memory is in bytes."""
+    runtimes = RunTimes(store, spec.source)
+    for stage in spec.stages:
+        sizes = NO_SIZES
+        for line in islice(stage.lines, SAMPLE):
+            for position, package in enumerate(line.packages, 1):
+                sizes = sizes.largest(runtimes.sizes(stage.name, position, package))
+        if (memory := sizes.memory) is None:
+            continue
+        lines = stage.kinds or stage.lines
+        most = max((package.memory or 0 for line in lines for package in line.packages), default=0)
+        if 0 < most < memory.middle:
+            yield BeyondRequest(stage.name, memory, most)
+
+
 def _names(package: PackageSpec) -> Iterator[str]:
     """Yield the names of the files that packages make for a package."""
     for binary in package.binaries:
