@@ -97,13 +97,16 @@ def test_impossible_work_is_accepted_with_allow_unfit(
     file = tmp_path / "res.yaml"
     file.write_text(IMPOSSIBLE)
 
+    planned = d0ctl("submit", str(file), "--force", "--dry-run").stdout
     result = d0ctl("submit", str(file), "--force", "--json")
+    cloned = [d0ctl("clone", "res", "--force", *more).stdout for more in (["--dry-run"], [])]
 
     assert result.exit_code == 0
     answer = document(result.stdout)
     assert [row["stage"] for row in answer["no_node"]] == ["wide", "vax", "sam", "none"]
     assert answer["no_node"][0]["nodes"] == {"localhost": "4 CPUs, needs 640"}
-    assert "no node can take it yet: stage `wide`: " in result.stderr
+    for said in (planned, result.stderr, *cloned):
+        assert "no node can take it yet: stage `wide`: " in said
 
 
 def test_unknown_facts_of_a_node_refuse_nothing(site: Site, d0ctl: Type, tmp_path: Path) -> None:

@@ -117,6 +117,7 @@ def describe(plan: SubmitPlan) -> Iterator[str]:
 def report(plan: SubmitPlan) -> Iterator[str]:
     """Say what was submitted, with the warnings of the job file."""
     yield from submit.report(plan)
+    yield from submit.not_taken(plan)
     yield from wording.warnings(plan.warnings)
 
 

@@ -73,7 +73,7 @@ SubmitRequest: TypeAlias = AnyRequest[JobFile, SubmitOptions]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitPlan(Plan):
-    """The job to submit; afterwards also what no node can take yet."""
+    """The job to submit, and what no node can take yet."""
 
     spec: JobSpec
     job: str
@@ -200,12 +200,13 @@ def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:
     spec = options.spec
     assert spec is not None
     check_name(store, options.name, spec)
+    misfits = tuple(fitting.misfits_of_spec(store, spec, now=now))
     if not options.force:
-        fitting.refuse(fitting.misfits_of_spec(store, spec, now=now))
+        fitting.refuse(misfits)
     if gone := needed_by_job(store, spec):
         raise dropped(gone[0])
     name = options.name or (spec.name if spec.named else free_name(store, spec.name))
-    return SubmitPlan(request=request, packages=spec.packages, spec=spec, job=name)
+    return SubmitPlan(request=request, packages=spec.packages, spec=spec, job=name, misfits=misfits)
 
 
 def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:
@@ -262,8 +263,15 @@ def summary(spec: JobSpec) -> str:
 
 
 def describe(plan: SubmitPlan) -> Iterator[str]:
-    """Say what would be submitted."""
+    """Say what would be submitted, and what no node can take yet."""
     yield f"would submit `{plan.job}`: {summary(plan.spec)}"
+    yield from not_taken(plan)
+
+
+def not_taken(plan: SubmitPlan) -> Iterator[str]:
+    """Say which stages have packages that no node can take yet."""
+    for line in fitting.lines(plan.misfits):
+        yield f"no node can take it yet: {line}"
 
 
 def report(plan: SubmitPlan) -> Iterator[str]:
