@@ -52,7 +52,8 @@ def test_no_command_that_would_change_an_archived_job_is_advised(d0ctl: Type) ->
     parts = ("old", "old/1", "old/1/2", "old/1/1/1", "old/1/2/1", "old/2/1/1", "old:gen-1",
              "old:gen-2", "old:all")  # fmt: skip
     pages = [*(("why", part) for part in parts), ("results", "old"), ("results", "old:kept"),
-             ("status", "old"), ("status", "old/1/2"), ("export", "old")]  # fmt: skip
+             ("status", "old"), ("status", "old/1/2"), ("export", "old"),
+             ("history", "old"), ("history",)]  # fmt: skip
 
     said = {page: d0ctl("--archive", "a", *page) for page in pages}
 

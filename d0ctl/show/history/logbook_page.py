@@ -40,9 +40,10 @@ def draw(
     elif len(actions) > most:
         sheet.add(("  earlier ones are left out: --json prints them", "faint"))
     reasons = action_reasons(
-        PastAction(action.verb, action.target, remark(action.note), action.undo, action.packages)
+        PastAction(action.verb, action.target, remark(action.note),
+                   None if sheet.archive else action.undo, action.packages)
         for action in actions
-    )
+    )  # fmt: skip
     shown = zip(actions[:most], reasons, strict=False)
     sheet.table([_action(action, reason, now) for action, reason in reversed(list(shown))])
     if ended:
