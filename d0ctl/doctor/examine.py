@@ -52,7 +52,7 @@ def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Chec
 
     It reads in many short transactions and writes nothing; nobody waits for it.
     """
-    nodes = Nodes(store, far=far, checksums=checksums)
+    nodes, other = Nodes(store, far=far, checksums=checksums), other_home(store)
     findings = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.find_problems])]
     findings += [*caches_in_doubt(store), *full_disks(store), *unknown_files(store, nodes.seen)]
     findings += [*faulty_nodes(store), *wrong_clocks(store)]
@@ -60,6 +60,11 @@ def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Chec
     if has_daemon(store):
         findings = [
             replace(finding, advice=ANEW) if finding.heals else finding for finding in findings
+        ]
+    elif other:  # a daemon of this home would remove what is newer
+        findings = [
+            replace(finding, advice="", heals=False) if finding.heals else finding
+            for finding in findings
         ]
     return CheckResult(findings, nodes.seen, nodes.unseen)
 

@@ -1,5 +1,6 @@
 """The files on the nodes, compared with the database."""
 
+import shlex
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -19,7 +20,7 @@ from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.registry import address_of
-from d0ctl.store.nodes.site import site_name
+from d0ctl.store.nodes.site import CopiedHome, other_home, site_name
 from d0ctl.units import count, size
 
 AT_ONCE = 16
@@ -48,10 +49,11 @@ class Nodes:
         self._checksums = checksums
         self._rows, self.seen = [], list[str]()
         self.unseen: dict[str, str] = {}
-        before = previous_home(store)
+        before, self._other = previous_home(store), other_home(store)
         for row in registry.nodes(store):
             if before and row.base and Path(row.base).is_relative_to(before):
-                self.unseen[row.name] = f"its folder was in {before}"  # asking would make it again
+                # asking would make it again
+                self.unseen[row.name] = _in_other_home(before, self._other)
             elif row.base and (far or row.kind == "local"):
                 self._rows.append(row)
             elif row.base or row.state == "down" or (far and row.kind != "local"):
@@ -70,7 +72,7 @@ class Nodes:
             problems = list(belongings(self._store, answer.node, answer.survey))
             if problems:
                 suspicious.append(answer.node)
-                yield from problems
+                yield from [_of_other(name, self._other)] if self._other else problems
         self._rows = suspicious
 
     def _ask(self) -> Iterator[NodeAnswer]:
@@ -95,6 +97,19 @@ class Nodes:
                     yield NodeAnswer(asked[answer], answer.result())
                 except D0Error as error:
                     yield NodeAnswer(asked[answer], None, str(error))
+
+
+def _of_other(node: str, other: CopiedHome) -> Finding:
+    """Return that a node has what another home has put there, and lacks what it has removed."""
+    detail = f"has other attempts or files than this home records: those of `{other.root}`"
+    return Finding("node", node, detail)
+
+
+def _in_other_home(home: Path, other: CopiedHome | None) -> str:
+    """Return why a node whose folder is recorded in another home is not asked."""
+    if other is None or not other.is_there:
+        return f"its folder was in {home}; after `{RESTART}` it is in this home"
+    return f"`d0ctl --home {shlex.quote(str(other.root))} doctor` does that"
 
 
 def full_disks(store: Store) -> Iterator[Finding]:

@@ -67,8 +67,9 @@ def draw(
     has_problems = need_a_person(findings)
     if has_problems or is_asked:
         for text, (_, names) in zip(unchecked, by_reason, strict=True):
+            is_advised = is_asked and "`d0ctl " not in text
             _item(sheet, "failed" if is_asked else "unknown", text,
-                  f"d0ctl node check {names[0]}" if is_asked else "")  # fmt: skip
+                  f"d0ctl node check {names[0]}" if is_advised else "")  # fmt: skip
         unchecked = []
     if has_problems:
         return

@@ -8,9 +8,12 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.daemon.drive import driving
 from d0ctl.errors import DatabaseUnavailable
+from d0ctl.model import Address
+from d0ctl.nodes.inventory import Survey
 from d0ctl.store import backup, open_store
 from d0ctl.store.clusters.other_homes import marked_as_driver, take_over
 from d0ctl.store.files import moved_home
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import site_name, successor
 from tests.cli.conftest import Type
 from tests.support.jobs import NOW, job
@@ -220,3 +223,31 @@ def test_two_restores_in_one_second_keep_both_replaced_databases(
 
     assert [database is not None and b"made-after" in database.read_bytes()
             for database in kept] == [True, False]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_doctor_has_nobody_remove_what_the_first_home_has_put_on_nodes(
+    site: Site, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_lost: bool
+) -> None:
+    later = Survey(attempts={7: "ended"})
+    monkeypatch.setattr("d0ctl.doctor.node_files.survey", lambda *_, **__: later)
+    monkeypatch.setattr("d0ctl.doctor.examine.AGAIN_S", 0.0)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far", base="/far")
+    root, copy = site.store.home.root, tmp_path / "copy"
+    site.up(base=f"{root}/nodes/localhost")
+    drive(root)
+    say(root, "backup", saved := str(tmp_path / "saved.db"))
+    say(copy, "restore", saved)
+    if is_lost:
+        root.rename(tmp_path / "lost")
+
+    said = say(copy, "doctor", "--nodes")
+
+    other = f"node: far: has other attempts or files than this home records: those of `{root}`"
+    assert other in said and "repaired by" not in said
+    assert (f"not checked: `d0ctl --home {root} doctor` does that" in said) is not is_lost
+    assert (f"; after `d0ctl --home {copy} daemon start` it is in this home" in said) is is_lost
+    if not is_lost:
+        repaired = f"belongs to no attempt of this site: repaired by `d0ctl --home {root} daemon"
+        assert repaired in say(root, "doctor", "--nodes")
