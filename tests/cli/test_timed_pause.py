@@ -15,6 +15,7 @@ from d0ctl.store.views import browse
 from d0ctl.units import moment
 from d0ctl_wrapper.protocol.text import PAUSED
 from tests.cli.conftest import Type
+from tests.cli.test_check import drive
 from tests.cli.test_pause import say
 from tests.support.building import document
 from tests.support.building import production as made
@@ -33,6 +34,7 @@ def resume_due(site: Site, at: float) -> list[str]:
 def test_a_pause_for_an_hour_ends_by_itself(site: Site, d0ctl: Type) -> None:
     site.submit(made())
     site.up()
+    drive(site)
 
     result = d0ctl("pause", "prod", "--for", "1h", "--reason", "disk check")
 
@@ -47,8 +49,32 @@ def test_a_pause_for_an_hour_ends_by_itself(site: Site, d0ctl: Type) -> None:
     assert "the time of its pause is over" in history
 
 
+def test_without_a_daemon_a_pause_lasts_until_one_runs(
+    site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.submit(made())
+    site.submit(made("other"))
+
+    planned = d0ctl("pause", "prod", "--for", "1h", "--dry-run").stdout
+    done = d0ctl("pause", "prod", "other", "--for", "1h").stdout
+    assert "no daemon is running: it would be resumed in 1h, or once one runs after" in planned
+    assert done.endswith(
+        "no daemon is running: they are resumed in 1h, or once one runs after that\n"
+    )
+    due = time.time() - 5
+    change(site.store, "job", {}, pause_until=due)
+
+    when = moment(due, time.time())
+    for words in (("why", "prod"), ("why", "prod/1/1/1"), ("status", "prod")):
+        said = " ".join(d0ctl(*words).stdout.split())
+        assert f"until a daemon resumes it (due since {when})" in said
+    monkeypatch.setenv("COLUMNS", "120")
+    assert f"due since {when}" in d0ctl("status").stdout
+
+
 def test_another_end_of_a_pause_offers_no_undo_that_would_end_it(site: Site, d0ctl: Type) -> None:
     site.submit(made())
+    drive(site)
     d0ctl("pause", "prod")
 
     result = d0ctl("pause", "prod", "--for", "1h")
@@ -61,6 +87,7 @@ def test_a_pause_until_a_time_of_day_ends_when_it_is_next_that_time(
     site: Site, d0ctl: Type
 ) -> None:
     site.submit(made())
+    drive(site)
     before = datetime.now()
     clock = before - timedelta(minutes=5)
 

@@ -25,6 +25,7 @@ from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count, format_time, moment
@@ -80,6 +81,8 @@ class PausePlan(Plan):
     """Whether a job is paused already, so that a resume would end that pause, too."""
     end: str = field(default="", compare=False)
     """When the daemon resumes what is paused, in words; empty if a person does."""
+    is_driven: bool = field(default=True, compare=False)
+    """Whether a process runs that resumes it then."""
     left: float | None = field(default=None, compare=False)
     """After how many seconds what is resumed would have been resumed by the daemon."""
     with_running: bool = False
@@ -121,8 +124,8 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
         queued=0 if request.options.running else queued,
         suspended=sum(job.counts.get(Phase.SUSPENDED, 0) for job in free),
         is_paused=any(job.pause for job in free),
-        end=request.options.end_text(now),
-    )
+        end=request.options.end_text(now), is_driven=any_driver(store),
+    )  # fmt: skip
 
 
 def silent(store: Store, jobs: Iterable[JobSummary], *, is_asked: bool) -> int:
@@ -218,7 +221,7 @@ def describe(plan: PausePlan) -> Iterator[str]:
     else:
         yield from wording.describe_packages(plan, "pause")
     yield from out_of_reach(plan, "is suspended", "are suspended")
-    yield from _ends(plan, "would resume")
+    yield from _ends(plan, "would resume", "would be")
     yield from _still_in_use(plan)
 
 
@@ -233,11 +236,13 @@ def _with_running(plan: PausePlan) -> Iterator[str]:
         yield f"{count(plan.suspended, 'suspended package')} would stay so until `d0ctl resume`"
 
 
-def _ends(plan: PausePlan, resumes: str) -> Iterator[str]:
+def _ends(plan: PausePlan, resumes: str, be: str) -> Iterator[str]:
     """Say when the daemon resumes what is paused."""
-    if plan.end:
-        what = "it" if len(plan.jobs) == 1 else "them"
-        yield f"the daemon {resumes} {what} {plan.end}"
+    it, they = ("it", "it") if len(plan.jobs) == 1 else ("them", "they")
+    if plan.end and plan.is_driven:
+        yield f"the daemon {resumes} {it} {plan.end}"
+    elif plan.end:
+        yield f"no daemon is running: {they} {be} resumed {plan.end}, or once one runs after that"
 
 
 def out_of_reach(plan: PausePlan, does: str, do: str) -> Iterator[str]:
@@ -260,7 +265,7 @@ def report(plan: PausePlan) -> Iterator[str]:
     yield from report_both(plan, "pause", "paused", "suspended")
     yield from out_of_reach(plan, "is suspended", "are suspended")
     yield from start_there(plan.queued, plan.jobs)
-    yield from _ends(plan, "resumes")
+    yield from _ends(plan, "resumes", "is" if len(plan.jobs) == 1 else "are")
     yield from _still_in_use(plan)
 
 

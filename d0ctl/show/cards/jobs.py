@@ -159,8 +159,10 @@ def _row(
 
 def _resumed(sheet: Sheet, job: JobSummary, now: float) -> str:
     """Return when a paused job is resumed by itself."""
-    is_said = job.pause_until is not None and sheet.columns >= WIDE
-    return f"until {moment(job.pause_until, now)}" if is_said else ""
+    if job.pause_until is None or sheet.columns < WIDE:
+        return ""
+    word = "until" if job.pause_until > now else "due since"
+    return f"{word} {moment(job.pause_until, now)}"
 
 
 def _end(job: int, horizon: Horizon, now: float) -> str:

@@ -77,7 +77,9 @@ PREFIX = re.compile(r"^binary \d+ \([^()]*\) ended with exit code \d+( \([^()]*\
 
 
 def until(at: float | None, now: float) -> str:
-    """Say until when something lasts that ends by itself; empty if it does not."""
+    """Say until when a pause lasts that the daemon ends; empty if it does not."""
+    if at is not None and at <= now:
+        return f" until a daemon resumes it (due since {moment(at, now)})"
     return "" if at is None else f" until {moment(at, now)}"
 
 
