@@ -56,3 +56,13 @@ def test_the_history_says_when_a_failure_on_a_node_that_was_down_was_recorded(
         assert page.count(" (recorded ") == 1
         late = document(d0ctl("history", path, "--json").stdout)["failures"][1]
         assert late["path"] == "prod/1/1/1" and late["recorded"] > late["ended"]
+
+
+def test_a_change_names_the_person_once(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("kill", "prod/1/1/1", "--yes")
+
+    change = document(d0ctl("history", "prod/1/1/1", "--json").stdout)["events"][0]
+
+    assert change["note"] == f"killed by {change['actor']}"
+    assert f"  {change['actor']}: killed\n" in d0ctl("history", "prod/1/1/1").stdout

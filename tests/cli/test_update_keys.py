@@ -107,3 +107,19 @@ def test_packages_that_ran_during_an_update_take_checks_by_the_next_one(
 
     assert TAKES in d0ctl("update", "mc").stdout
     assert checks(site)[0] == "test -s s1.txt"
+
+
+def test_why_names_the_check_that_failed(site: Site, file: Path, d0ctl: Type) -> None:
+    file.write_text(FIRST.replace(SIM, CHECK))
+    d0ctl("update", "mc")
+    d0ctl("set-status", "mc/1/1/1", "unscheduled")
+    detail = "the check of binary 1 (1) ended with exit code 1"
+    site.fail("mc/1/1/1", reason="verification", detail=detail, exit_code=1)
+
+    before = d0ctl("why", "mc/1/1/1").stdout
+    file.write_text(FIRST.replace(SIM, CHECK.replace("test -s", "wc")))
+    d0ctl("update", "mc")
+    after = d0ctl("why", "mc/1/1/1").stdout
+
+    assert "the check is `test -s s1.txt`\n" in before
+    assert "the check is now `wc s1.txt`\n" in after

@@ -9,7 +9,7 @@ from d0ctl.model import Phase, known_eta, phase_word
 from d0ctl.show.cards import binary
 from d0ctl.show.cards.file_lists import WHOLE, Limits, inputs, outputs
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.drawing.remark_texts import by_whom, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
 from d0ctl.show.lists import cause, how_far, package_state, since
@@ -261,7 +261,7 @@ def changes(sheet: Sheet, events: Sequence[EventView], now: float) -> None:
             f"{phase_word(event.old)} {sheet.glyphs.arrow} {phase_word(event.new)}",
             (f"attempt {event.attempt}" if event.attempt else "", "faint"),
             (event.node, "faint"),
-            (": ".join(word for word in (event.actor, remark(event.note)) if word), "faint"),
+            (by_whom(event.actor, remark(event.note)), "faint"),
         ]
         for event in reversed(events)
     ])  # fmt: skip

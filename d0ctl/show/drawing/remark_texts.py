@@ -83,6 +83,11 @@ def until(at: float | None, now: float) -> str:
     return "" if at is None else f" until {moment(at, now)}"
 
 
+def by_whom(actor: str | None, note: str | None) -> str:
+    """Return who changed a package, and the words for why, which may name the same person."""
+    return ": ".join(filter(None, (actor, (note or "").removesuffix(f" by {actor}"))))
+
+
 def remark(note: str | None) -> str | None:
     """Return the words for the note of a package or event; a person's own stays as it is."""
     match read(note):

@@ -21,7 +21,7 @@ from d0ctl.errors import BadUsage
 from d0ctl.model import phase_word
 from d0ctl.select import Selector
 from d0ctl.show.cards.package import EVERY_CHANGE
-from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.drawing.remark_texts import by_whom, remark
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.history.logbook_page import LATE_S, parts
 from d0ctl.show.history.spent_values import without_spent
@@ -218,7 +218,7 @@ def _events(page: Sheet, events: Sequence[documents.Event], now: float) -> None:
         [
             _when(event["at"], now), _change(event, page),
             f"attempt {event['attempt']}" if event["attempt"] else "", event["node"],
-            ": ".join(word for word in (event["actor"], event["note"]) if word),
+            by_whom(event["actor"], event["note"]),
         ]
         for event in events
     ])  # fmt: skip

@@ -12,7 +12,7 @@ from d0ctl.show.why.common import MOST
 from d0ctl.show.why.phases import dropped_line, recovery, waiting
 from d0ctl.show.why.phases.leftovers import NO_MAKER
 from d0ctl.show.why.subject import Subject, suggest_log
-from d0ctl.store.jobs import accept
+from d0ctl.store.jobs import accept, audit
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies, one_package
@@ -44,6 +44,7 @@ def failed(subject: Subject) -> None:
     explanation.answer = f"{subject.name} failed: {explanation.reason}"
     if last:
         _last_attempt(subject, last)
+        _check(subject, last)
         _blamed_node(subject, last, tries[:-1])
     if (seen := one_package.acknowledgement(subject.store, package.id)) is not None:
         because = f": {seen.note}" if seen.note else ""
@@ -88,6 +89,18 @@ def _last_attempt(subject: Subject, last: AttemptView) -> None:
                       f"attempt {last.number}")  # fmt: skip
     stderr = (last.stderr or "").strip()
     subject.explanation.stderr = None if stderr and stderr in (last.message or "") else last.stderr
+
+
+def _check(subject: Subject, last: AttemptView) -> None:
+    """Name the command that found its outputs to be bad; an update may have changed it since."""
+    if last.reason != Reason.VERIFICATION or not (last.message or "").startswith("the check of "):
+        return
+    updated = audit.on_job_since(subject.store, subject.job.name, ["update"], 0)
+    now = " now" if updated is not None and updated.at > (last.ended or 0.0) else ""
+    for binary in one_package.binaries(subject.store, subject.package.id):
+        if binary.seq == last.binary and binary.check:
+            first, *more = binary.check.strip().splitlines()
+            subject.fact(f"the check is{now} `{first}{' ...' if more else ''}`")
 
 
 def _blamed_node(subject: Subject, last: AttemptView, earlier: Sequence[AttemptView]) -> None:
