@@ -28,7 +28,7 @@ RETRIED = frozenset({Phase.FAILED, Phase.CANCELED, Phase.COOLOFF})
 
 REQUESTS: Mapping[str, str] = {
     PackageRequest.PAUSE: "it was asked to pause; if it does not do so by itself soon, it is "
-    "stopped",
+    "stopped, unless its last binary has ended",
     PackageRequest.RESUME: "it was asked to continue, and has not answered yet",
 }
 """What a request of a person for a package on a node means until its wrapper confirms it."""

@@ -36,7 +36,6 @@ SHUTDOWN_S = 5.0
 LEFTOVER_GRACE_S = 2.0
 """The seconds from TERM to KILL for processes that outlive their binary."""
 
-
 MOST_REMOVED = 1000
 """The most files that are removed before the end of an attempt is reported."""
 
@@ -174,6 +173,7 @@ class Wrapper:
     def _failed(self, failed: Failed) -> "Dict[str, Any]":
         """Retain work for the next attempt, and return the fields of the end message."""
         resume = self.chain.resume
+        self.chain.interruptions.has_computed = True
         if self.outputs:
             work = resume.whole(self.outputs, self.stored)
         else:
@@ -201,8 +201,7 @@ class Wrapper:
             ]
             self.chain.resume.note_whole(self.outputs)
             runner = self._runner(self.lease.is_held)
-            umask = self.context.umask
-            stage_out = StageOut(self.folder, runner, self.lease, umask)
+            stage_out = StageOut(self.folder, runner, self.lease, self.context.umask)
             try:
                 stage_out.deliver(wanted, self.outputs, self.stored)
             except Failed as failed:
@@ -211,6 +210,7 @@ class Wrapper:
         return {"outputs": self.outputs}
 
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
+        self.chain.interruptions.has_computed = True
         try:
             digests = self.chain.resume.digests
             # one that has more to do then keeps its CPUs meanwhile

@@ -137,6 +137,7 @@ class Chain:
         who = "binary %d (%s)" % (number, text.one_line(binary["name"]))
         try:
             self._execute(number, binary, who)
+            self.interruptions.has_computed = number == len(self.launch["binaries"])
             self._verify(number, binary, who)
         except Failed as failed:
             self.hooks.after(number, binary, failed)

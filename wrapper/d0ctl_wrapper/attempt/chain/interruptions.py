@@ -26,6 +26,8 @@ class Interruptions:
         self.suspension: "Suspension | None" = None
         self.is_saving = False
         """Whether the outputs of a killed attempt are being kept."""
+        self.has_computed = False
+        """Whether no binary is left to run: a pause would only keep the CPUs from others."""
         self.read_until = math.inf
         """When reading files must end, by the monotonic clock."""
         self._folder = folder
@@ -36,7 +38,7 @@ class Interruptions:
     def pause_point(self) -> None:
         """Obey orders between two pieces of a file: answer, pause, or raise Terminated."""
         self._check()
-        if orders.pause_asked(self._folder) is None:
+        if self.has_computed or orders.pause_asked(self._folder) is None:
             return
         self._report.state("suspended", PAUSED + ", while its inputs or outputs are read")
         while orders.pause_asked(self._folder) is not None:
@@ -65,9 +67,9 @@ class Interruptions:
         return Watch(watchers, self.obey)
 
     def watch_transfer(self, clock: Clock, watchers: "List[Watcher]") -> Watch:
-        """Return the watch over a transfer process; a pause stops it at once."""
+        """Return the watch over a transfer process; a pause stops that of an input at once."""
         self.begin(clock)
-        return Watch(watchers, lambda: self._pause_or_resume(0.0))
+        return Watch(watchers, lambda: None if self.has_computed else self._pause_or_resume(0.0))
 
     def obey(self) -> "float | None":
         """Take inputs that were delivered, and obey the orders of the control host."""
