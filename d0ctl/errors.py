@@ -110,7 +110,7 @@ class Archived(NotFound):
             else f"job `{job}` was moved to archive `{archive}`",
             hint=f"d0ctl status {quote(job)} --archive {archive}",
         )
-        self.archive = archive
+        self.job, self.archive, self.is_pattern = job, archive, is_pattern
 
 
 class Elsewhere(NotFound):

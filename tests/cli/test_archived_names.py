@@ -24,6 +24,24 @@ def test_of_several_archived_jobs_of_a_name_the_last_one_is_found(site: Site, d0
     assert said.startswith("d0ctl: job `prod` was moved to archive `2026-11-30.1`\n")
 
 
+@pytest.mark.parametrize("verb", ["clone", "retry", "update"])
+def test_a_command_that_runs_a_job_again_names_the_export_of_an_archived_one(
+    site: Site, d0ctl: Type, tmp_path: Path, verb: str
+) -> None:
+    (file := tmp_path / "prod.yaml").write_text("job: prod\nstages: [{lines: [{run: echo}]}]\n")
+    d0ctl("submit", str(file))
+    d0ctl("kill", "prod", "--yes")
+    d0ctl("archive", "prod", "--as", "old", "--yes")
+
+    export = "d0ctl --archive old export prod"
+    assert d0ctl(verb, "prod").stderr == (
+        "d0ctl: job `prod` was moved to archive `old`\n"
+        f"to run it again, submit what `{export}` prints\n"
+    )
+    assert d0ctl(verb, "pr*").stderr.endswith("\nd0ctl status 'pr*' --archive old\n")
+    assert "run: echo" in d0ctl(*export.split()[1:]).stdout
+
+
 def test_an_archive_is_no_backup(site: Site, home: Home, d0ctl: Type) -> None:
     site.submit(production())
     d0ctl("kill", "prod", "--yes")

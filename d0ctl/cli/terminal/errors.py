@@ -11,7 +11,7 @@ from d0ctl.access import unusable
 from d0ctl.cli.session import home, in_home, reader, settings
 from d0ctl.cli.terminal.output import is_terminal, say
 from d0ctl.errors import Archived, BadJobFile, D0Error, ExitCode, NotANumber
-from d0ctl.show.drawing.archived import in_archive, is_possible
+from d0ctl.show.drawing.archived import in_archive, is_possible, run_again
 from d0ctl.units import clean
 
 
@@ -76,9 +76,11 @@ def _better_hint(error: D0Error) -> str | None:
     if isinstance(error, NotANumber):
         return _numbered(error.selector)
     typed = _typed()
-    if isinstance(error, Archived) and is_possible(typed, error.archive):
+    if not isinstance(error, Archived):
+        return None
+    if is_possible(typed, error.archive):
         return f"{typed} --archive {shlex.quote(error.archive)}"
-    return None
+    return None if error.is_pattern else run_again(typed, error.job, error.archive)
 
 
 def _typed() -> str:
