@@ -19,6 +19,7 @@ from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import opening
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import contact, registry
+from d0ctl.store.nodes.holder import abandoned
 from d0ctl.store.nodes.site import site_name
 from d0ctl.units import listed
 
@@ -133,6 +134,8 @@ def check(home: Home, row: Node, site: str) -> Generator[Finding, None, None]:
     for finding in node_check.check(home, registry.address_of(row), site):
         if finding.what == node_check.REACH and (finding.ok or row.state == "down"):
             with suppress(D0Error), opening.writer(home) as store, store.writing():
+                if row.id in abandoned(store):  # its packages were last known before this answer
+                    contact.unknown(store, row.id, now=time.time())
                 if finding.ok:
                     contact.note_contact(store, row.id, None, at=time.time())
                 contact.try_now(store, row.id)

@@ -3,11 +3,15 @@
 import json
 import time
 
+import pytest
+
+from d0ctl.store.nodes import contact
+from d0ctl.store.nodes.holder import holder
 from d0ctl.units import moment
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
 from tests.support.jobs import binary, job, package
-from tests.support.rows import change, value
+from tests.support.rows import change, insert, value
 from tests.support.site import Site
 
 
@@ -69,3 +73,22 @@ def test_with_a_daemon_the_same_packages_grow_older_and_are_late(site: Site, d0c
 def began(site: Site) -> str:
     """When the attempt began."""
     return moment(value(site.store, "attempt", "started"), time.time())
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_check_of_a_node_says_nothing_of_its_packages(
+    site: Site, d0ctl: Type, is_killed: bool
+) -> None:
+    unheard(site)
+    known = moment(value(site.store, "node", "contact", name="localhost"), time.time())
+    if is_killed:
+        insert(site.store, "lease", name="node 1", holder=f"{holder()}x", taken=1)
+    else:
+        with site.store.writing():
+            contact.unknown(site.store, 1, now=time.time())
+
+    d0ctl("node", "check", "localhost")
+
+    assert f"when that was last heard, at {known}" in d0ctl("why", "prod/1/1/1").stdout
+    assert "prod/1/1/1 ▶ running localhost 10 s" in " ".join(d0ctl("status", "prod").stdout.split())
+    assert f"last heard {known}" not in d0ctl("node", "list").stdout

@@ -124,6 +124,13 @@ def last_heard(store: Store) -> float | None:
     return None if any_driver(store) else store.value("last_contact")
 
 
+def last_report(node: Node) -> float | None:
+    """Return when a process that drove a node last heard it; a check says nothing of packages."""
+    if node.state == "unknown" and node.since is not None and node.contact is not None:
+        return min(node.contact, node.since)
+    return node.contact
+
+
 def known_until(store: Store, now: float) -> float:
     """Return until when it is known that packages ran: now if a process drives them."""
     last_contact = last_heard(store)

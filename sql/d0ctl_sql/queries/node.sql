@@ -326,20 +326,21 @@ update package
  where node_id = :node and phase = 'killing';
 
 -- name: node_unknown
--- No process drives a node any more.
-update node set state = 'unknown', since = :now where id = :node and state = 'up';
+-- No process drives a node any more, since its last contact.
+update node set state = 'unknown', since = coalesce(contact, :now) where id = :node and state = 'up';
 
 -- name: node_untried
 -- down -> unknown: d0ctl does not contact a node, so its last state may be wrong now.
 update node set state = 'unknown', since = :now where id = :node and state = 'down';
 
 -- name: last_contact
--- When any node was heard last.
-select max(contact) from node;
+-- When any node was heard last by a process that drove it; checks say nothing of its packages.
+select max(case when state = 'unknown' then min(contact, coalesce(since, contact))
+                else contact end) from node;
 
 -- name: forget_contacts
 -- No process of this home has contacted any node.
-update node set state = 'unknown', since = :now where state <> 'unknown';
+update node set state = 'unknown', since = coalesce(contact, :now) where state <> 'unknown';
 
 -- name: lease_holder
 -- Who holds a lease.

@@ -22,7 +22,7 @@ from d0ctl.store.clusters.pilots import direct_job_of
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import AT_ONCE
 from d0ctl.store.nodes import registry
-from d0ctl.store.nodes.holder import any_driver, given_up
+from d0ctl.store.nodes.holder import any_driver, given_up, last_report
 from d0ctl.store.nodes.site import default
 from d0ctl.store.nodes.standstill import NodeView, node_views
 from d0ctl.store.views import dependencies, one_package
@@ -68,7 +68,7 @@ def state(store: Store, package: PackageView | PackageRow, began: float | None, 
     if package.node is None or package.phase == Phase.UNREACHABLE or any_driver(store):
         return for_time(package.phase, package.node, began, now)
     node = registry.find(store, package.node)
-    last_contact = node.contact if node else None
+    last_contact = last_report(node) if node else None
     last = f" when that was last heard, at {moment(last_contact, now)}" if last_contact else ""
     return f"was {package.phase} on `{package.node}`{last}"
 
