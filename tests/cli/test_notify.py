@@ -11,7 +11,7 @@ from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
 from tests.cli.conftest import Type
 from tests.notify.conftest import script
-from tests.support.building import document
+from tests.support.building import document, production
 from tests.support.site import Site
 from tests.support.smtp import PostOffice, free_port
 
@@ -70,6 +70,23 @@ def test_the_list_has_waiting_unsent_and_sent_messages(d0ctl: Type, site: Site) 
     assert [group["things"] for group in whole["waiting"]] == [1]
     assert [(mail["message"], mail["tries"]) for mail in whole["on_way"]] == [(2, 1)]
     assert [(mail["message"], mail["sent"]) for mail in whole["last"]] == [(3, False), (1, True)]
+
+
+def test_the_list_names_originators_without_an_address_once(d0ctl: Type, site: Site) -> None:
+    for name, more in (
+        ("a", {"originator": "nils"}), ("b", {"originator": "nils"}),
+        ("c", {"originator": "eve@lab.example"}), ("d", {"originator": "known"}),
+        ("e", {"originator": "quiet", "mail": "never"}),
+    ):  # fmt: skip
+        site.submit(production(name, lines=1, **more))
+    said = "`nils` gets no mail about `a` and 1 other job: it is no address, and"
+
+    say(site, command=["/bin/true"])
+    assert "gets no mail" not in d0ctl("notify", "list").stdout
+    say(site, **server(), recipients={"known": {"address": "known@lab.example"}})
+    answer = d0ctl("notify", "list").stdout
+
+    assert answer.count("gets no mail") == answer.count(said) == 1
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,13 @@ def _ended(row: MessageRecord, now: float, glyphs: Glyphs) -> list[Cell]:
             details]  # fmt: skip
 
 
+def no_address(originator: str, job: str, jobs: int) -> str:
+    """Say that a researcher gets no mail about jobs that have not ended."""
+    more = f" and {count(jobs - 1, 'other job')}" if jobs > 1 else ""
+    return (f"`{originator}` gets no mail about `{job}`{more}: it is no address, and the site file "
+            "has none for it under `recipients:` of `mail:`")  # fmt: skip
+
+
 def retried_now(number: int) -> str:
     """Say that waiting messages are sent now."""
     return f"sending {count(number, 'waiting message')} now"

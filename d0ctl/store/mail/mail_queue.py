@@ -238,6 +238,11 @@ def unwritten(store: Store) -> list[Row]:
     return store.rows("waiting_notices")
 
 
+def originators(store: Store) -> list[Row]:
+    """Return who gets mail about jobs that have not ended, with their number and one of them."""
+    return store.rows("originators_of_mail")
+
+
 def unsent_messages(store: Store) -> list[MessageRecord]:
     """Return the messages that are not sent yet."""
     return [make(MessageRecord, row) for row in store.rows("open_deliveries")]

@@ -121,6 +121,12 @@ update delivery set ended = :now, last_error = :last_error where ended is null;
 select recipient, count(*) as things, sum(count) as count, min(due) as due
   from notice group by recipient order by recipient;
 
+-- name: originators_of_mail
+-- Who gets mail about the jobs that have not ended, with a job of each.
+select originator, count(*) as jobs, min(name) as job
+  from job where visible = 1 and ended is null and mail is not 'never'
+ group by originator order by originator;
+
 -- name: open_deliveries
 -- Messages in transit.
 select id, recipient, title, made, tries, not_before, last_error

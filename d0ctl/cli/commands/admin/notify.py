@@ -46,10 +46,13 @@ def show_list(json: options.Json = False) -> None:
         waiting = mail_queue.unwritten(store)
         on_way = mail_queue.unsent_messages(store)
         ended = mail_queue.latest_messages(store, MOST_IN_DOCUMENT if json else MOST_ENDED)
+        unreached = [] if json else _without_address(store, settings)
     if json:
         emit_json(_document(settings, waiting, on_way, ended))
         return
     draw(queue.draw, _ways(settings), _names(settings), waiting, on_way, ended, time.time())
+    for row in unreached:
+        emit(queue.no_address(row["originator"], row["job"], row["jobs"]))
 
 
 def _ways(settings: dict[str, Any]) -> list[str]:
@@ -59,6 +62,19 @@ def _ways(settings: dict[str, Any]) -> list[str]:
     ways = [f"mail through {settings['host']}"] if "host" in settings else []
     kind = "the command " if "command" in settings else ""
     return ways + [kind + name for name in filter(None, [way(settings)])]
+
+
+def _without_address(store: "Store", settings: dict[str, Any]) -> "list[Row]":
+    """Return the originators of jobs to whom no mail can be sent, though the site sends mail."""
+    from d0ctl.notify.routes import Routes
+    from d0ctl.sitefile.mail import is_address
+    from d0ctl.store.nodes.site import setting
+
+    if "host" not in settings:
+        return []
+    routes = Routes(settings, setting(store, "researchers") or {})
+    return [row for row in mail_queue.originators(store)
+            if not is_address(routes.person(row["originator"]).address)]  # fmt: skip
 
 
 def _names(settings: dict[str, Any]) -> dict[str, str]:
