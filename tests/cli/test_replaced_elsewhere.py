@@ -72,6 +72,21 @@ def test_a_line_whose_only_input_is_dropped_has_to_be_dropped_before_an_update(
     assert way in refused
 
 
+def test_a_line_that_may_need_a_file_of_a_removed_line_is_told_by_an_update_that_is_accepted(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    submit(site, d0ctl, tmp_path, PARTS, EACH)
+    (tmp_path / "made.yaml").write_text(PARTS.replace("[1, 2]", "[1]"))
+    d0ctl("update", "made")
+
+    dropped = d0ctl("kill-line", "made/1/2", "--drop-outputs").stdout
+    planned = d0ctl("update", "use", "--dry-run").stdout
+
+    assert "1 line of other jobs may need these files: d0ctl update use --dry-run\n" in dropped
+    assert "--again" not in dropped
+    assert "first drop what needs dropped files: d0ctl kill-line use/1/2 --drop-outputs" in planned
+
+
 def test_no_update_is_advised_for_changed_files_before_a_line_was_dropped(real_site: Site) -> None:
     cal = real_site.folder / "cal"
     cal.write_text("1\n")

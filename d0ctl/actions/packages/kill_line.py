@@ -8,7 +8,7 @@ from typing import NamedTuple
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Conflict, Plan, Request, Way
 from d0ctl.actions.option import Options, flag
-from d0ctl.actions.packages._whole_lines import check_level
+from d0ctl.actions.packages._whole_lines import check_level, needing_elsewhere
 from d0ctl.actions.packages.kill import WAIT, being_killed
 from d0ctl.actions.selection import KILLABLE, rows, split_selected
 from d0ctl.model import Phase
@@ -72,6 +72,8 @@ class KillLinePlan(Plan):
     """Packages that have succeeded with these files, and stay as they are."""
     needing: Listed = NONE
     """The lines of other jobs with those of them that require these files."""
+    behind: Listed = NONE
+    """Those that may need them, in jobs that have not followed new or removed lines yet."""
     unread: UnreadFiles = NONE_UNREAD
     """The inputs that are removed, as no other package is to read them."""
     enough: tuple[Enough, ...] = ()
@@ -139,6 +141,7 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
         starting=sum(loser.starts for loser in losing_packages),
         readers=retry.readers_done(selected),
         needing=retry.lines_needing_elsewhere(selected),
+        behind=retry.lines_needing_elsewhere(selected, behind=True),
         unread=lifecycle.left_unread(selected),
         enough=enough,
         is_empty=not packages and not files,
@@ -228,13 +231,9 @@ def _left(plan: KillLinePlan) -> Iterator[str]:
     """Say which packages have read the files, which lines of other jobs need them, and can't run
     again without, and which inputs nothing reads now.
     """
-    refused = {path.partition("/")[0] for path in plan.needing.first}
+    refused = {path.partition("/")[0] for path in (*plan.needing.first, *plan.behind.first)}
     yield from wording.readers(plan.readers, "to run {them} again without", besides=refused)
-    if number := plan.needing.number:
-        need = count(number, "line of other jobs needs", "lines of other jobs need")
-        more = " ..." if number > len(plan.needing.first) else ""
-        command = shlex.join(["d0ctl", "kill-line", *plan.needing.first])
-        yield f"{need} these files, and must be dropped first: {command}{more} --drop-outputs"
+    yield from needing_elsewhere(plan.needing, plan.behind)
     yield from wording.left_unread(plan.unread)
 
 

@@ -207,11 +207,11 @@ def readers_done(selected: Selection) -> Listed:
     return with_needs(selected.store, listed(selected.rows("readers_done")))
 
 
-def lines_needing_elsewhere(selected: Selection) -> Listed:
+def lines_needing_elsewhere(selected: Selection, *, behind: bool = False) -> Listed:
     """Return the lines of other jobs with packages that have succeeded with files of the selected
-    ones, and require them.
+    ones, and need them; or may need them, as they may read others by an update.
     """
-    return _listed_lines(selected.rows("lines_needing_elsewhere"))
+    return _listed_lines(selected.rows("lines_needing_elsewhere", behind=int(behind)))
 
 
 def readers_failed(selected: Selection) -> Listed:

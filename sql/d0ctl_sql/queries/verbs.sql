@@ -640,7 +640,8 @@ select distinct job.name as job, stage.seq as stage, line.seq as line, maker.nam
 -- name: lines_needing_elsewhere
 -- How many lines of other jobs have packages that have succeeded with files of the selected ones, and
 -- require them, or have read no others that they do not require, and the first of these lines; not
--- those that would read other files now.
+-- those that would read other files now. If `behind`: those that may, by the latter reason, as a line
+-- beside them has read others, so that each is for a group.
 select count(*) over () as number, job.name as job, stage.seq as stage, line.seq as line
   from (select distinct package.line_id
           from selected_package
@@ -652,8 +653,18 @@ select count(*) over () as number, job.name as job, stage.seq as stage, line.seq
          where not exists (select 1 from outdated_package
                             where outdated_package.package_id = package.id
                               and by_recipe = 1 and acceptable = 0)
-           and (input.required = 1
-                or need.behind = 0
+           and (input.required = 1 and :behind = 0
+                or input.required = 0 and need.behind = :behind
+               and (:behind = 0
+                    or exists (select 1
+                                 from line as own
+                                 join line as beside on beside.stage_id = own.stage_id
+                                                    and beside.seq in (own.seq - 1, own.seq + 1)
+                                 join package as other on other.line_id = beside.id
+                                where own.id = package.line_id
+                                  and not exists (select 1 from input as same
+                                                   where same.package_id = other.id
+                                                     and same.file_id = file.id)))
                and not exists (select 1
                                  from input as other
                                  join file as found on found.id = other.file_id and found.dropped = 0
