@@ -75,8 +75,24 @@ def test_submit_says_what_packages_take_only_if_it_is_more_memory_than_they_requ
 
     assert submitted.stdout == "submitted `next`: 3 packages in 2 stages\n"
     warning = "warning: packages of `reco` request 1.0 GB and use about 3.0 GB of memory"
-    for said in (*planned, submitted.stderr, cloned):
+    path.write_text(RECO.format(name="first", memory=memory))
+    updated = [d0ctl("update", "first", *more).stdout for more in (["--dry-run"], [])]
+    for said in (*planned, submitted.stderr, cloned, *updated):
         assert said.count(warning) == (memory == "1GB"), said
+
+
+def test_the_plan_of_a_submission_says_where_older_results_go(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (path := tmp_path / "mc.yaml").write_text(JOB)
+    (folder := site.store.home.results / "mc").mkdir(parents=True)
+    (folder / "old.txt").write_text("a person's")
+
+    planned = d0ctl("submit", str(path), "--dry-run").stdout
+    done = d0ctl("submit", str(path)).stderr
+
+    assert f"older results of this name would be moved to {folder}.1\n" in planned
+    assert f"older results of this name are now in {folder}.1\n" in done
 
 
 @pytest.mark.parametrize(

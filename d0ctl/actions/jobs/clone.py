@@ -11,6 +11,7 @@ from msgspec.structs import replace as changed
 from d0ctl.actions import wording
 from d0ctl.actions.action import Request
 from d0ctl.actions.jobs import submit
+from d0ctl.actions.jobs._home_warnings import of_home
 from d0ctl.actions.jobs.submit import SubmitOptions, SubmitPlan, is_name
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
@@ -52,7 +53,7 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
         folder = Path(browse.directory(store, jobs[0].id))
         spec = reader.read_text(_part(store, target, name), "-", folder, {}, known_names(store),
                                 submitter=request.originator)  # fmt: skip
-    warnings = [*spec.warnings, *submit.of_home(store, spec, target.brief)]
+    warnings = [*spec.warnings, *of_home(store, spec, target.brief)]
     if not is_whole_job(target):
         warnings += _outdated(store, target)
     elif dropped := left_out.dropped_among(store, jobs[0].id, _lines(spec)):

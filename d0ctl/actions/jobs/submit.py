@@ -8,25 +8,25 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace as changed
 
-from d0ctl.actions import wording
 from d0ctl.actions.action import Action, AnyRequest, Author, Plan
 from d0ctl.actions.jobs._command_warnings import of_a_command
+from d0ctl.actions.jobs._home_warnings import of_home
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
 from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import JobSpec, without_file
 from d0ctl.model import Group
 from d0ctl.store.connection import Store
-from d0ctl.store.files.remakes import remakes
+from d0ctl.store.jobs import results
 from d0ctl.store.jobs.submission.insertion import dropped
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.nodes.registry import LOCAL
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.views import browse
-from d0ctl.store.views.job_files.forecast import needed_by_job, unmade
+from d0ctl.store.views.job_files.forecast import needed_by_job
 from d0ctl.store.views.job_files.known_names import known_names
-from d0ctl.units import count, size
+from d0ctl.units import count
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -78,6 +78,8 @@ class SubmitPlan(Plan):
     spec: JobSpec
     job: str
     misfits: tuple[Misfit, ...] = ()
+    aside: Path | None = None
+    """The folder for older results of the name; None if there are none."""
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -118,23 +120,6 @@ def read(
 
         warnings += [f"{file.brief}: warning: {fault}" for fault in asking.faults(spec, entries)]
     return changed(spec, warnings=tuple(warnings))
-
-
-def of_home(store: Store, spec: JobSpec, source: str) -> Iterator[str]:
-    """Warn if packages of other jobs run again for files that this one reads, or do not run, and
-    if earlier runs used more memory than the packages request.
-    """
-    from d0ctl.store.jobs.submission.urgency import beyond_requests  # late: few actions submit
-
-    found = remakes(store, spec.others) if spec.others else None
-    if found is not None:
-        yield f"{source}: warning: {wording.run_again(found)}"
-    for absent in unmade(store, spec.others):
-        yield f"{source}: warning: {wording.unmade(absent)}"
-    for stage, memory, request in beyond_requests(store, spec):
-        used = f"{size(memory.middle)} of memory ({size(memory.low)} to {size(memory.high)})"
-        yield (f"{source}: warning: packages of `{stage}` request {size(request)} and use about "
-               f"{used}")  # fmt: skip
 
 
 def _checked(
@@ -206,7 +191,14 @@ def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:
     if gone := needed_by_job(store, spec):
         raise dropped(gone[0])
     name = options.name or (spec.name if spec.named else free_name(store, spec.name))
-    return SubmitPlan(request=request, packages=spec.packages, spec=spec, job=name, misfits=misfits)
+    return SubmitPlan(
+        request=request,
+        packages=spec.packages,
+        spec=spec,
+        job=name,
+        misfits=misfits,
+        aside=results.place_aside(store.home, name),
+    )
 
 
 def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:
@@ -266,6 +258,8 @@ def describe(plan: SubmitPlan) -> Iterator[str]:
     """Say what would be submitted, and what no node can take yet."""
     yield f"would submit `{plan.job}`: {summary(plan.spec)}"
     yield from not_taken(plan)
+    if plan.aside is not None:
+        yield f"older results of this name would be moved to {plan.aside}"
 
 
 def not_taken(plan: SubmitPlan) -> Iterator[str]:

@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from msgspec.structs import replace as spec_with
+
 from d0ctl.actions import undo
 from d0ctl.actions.action import Action, Author, Request, Way
+from d0ctl.actions.jobs._home_warnings import of_memory
 from d0ctl.actions.jobs._update_plan import UpdateOptions as UpdateOptions
 from d0ctl.actions.jobs._update_plan import UpdatePlan as UpdatePlan
 from d0ctl.actions.jobs._update_plan import said
@@ -48,6 +51,8 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
                       hint=f"d0ctl task why {job.name}")  # fmt: skip
     spec = corrected_spec.read(store, job, options.file, options.previous, options.parameters,
                                follows_job=options.follows_job)  # fmt: skip
+    warnings = (*spec.warnings, *of_memory(store, spec, spec.source))
+    spec = spec_with(spec, warnings=warnings)
     before = planning.read_before(store, job.id, spec, accept=options.accept)
     return replace(request, options=replace(options, spec=spec, before=before))
 
