@@ -72,7 +72,7 @@ def test_a_line_whose_only_input_is_dropped_has_to_be_dropped_before_an_update(
     assert way in refused
 
 
-def test_a_line_that_may_need_a_file_of_a_removed_line_is_told_by_an_update_that_is_accepted(
+def test_a_line_that_may_need_a_file_of_a_removed_line_names_an_update_that_is_accepted(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     submit(site, d0ctl, tmp_path, PARTS, EACH)
