@@ -51,8 +51,10 @@ def test_the_preview_shows_inputs_outputs_and_nodes_of_each_stage(
     seen = d0ctl("submit", file, "--dry-run", "--force").stdout
 
     assert seen.startswith(
-        "would submit `reco-001`: 3 stages, 7 lines, 7 packages\n\n1  sim  4 lines\n"
+        "would submit `reco-001`: 3 stages, 7 lines, 7 packages\n"
+        "no node can take it yet: stage `merge`: `localhost` is ruled out ("
     )
+    assert ")\n\n1  sim  4 lines\n" in seen
     assert "   reads    1 file beside the job file\n   makes    4 files\n" in seen
     assert "2  merge  1 line, merges its inputs" in seen
     assert "reads    4 files of `sim`, 1 file of job `old` and 1 file on the node" in seen
