@@ -92,7 +92,7 @@ def parked(site: Site, d0ctl: Type) -> Site:
 def test_why_of_a_job_with_paused_packages_names_what_lets_all_of_them_go_on(
     parked: Site, d0ctl: Type
 ) -> None:
-    assert "d0ctl release two:held" in d0ctl("why", "two").stdout
+    assert "d0ctl resume two:held" in d0ctl("why", "two").stdout
 
     d0ctl("release", "two:held")
 

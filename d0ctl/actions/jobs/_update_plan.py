@@ -82,6 +82,8 @@ class UpdatePlan(Plan):
     """Whether the job file names another job, unlike the job file before."""
     results: ResultChange
     """The files that become results, and those in results/ that are declared no more."""
+    changes_nothing: bool
+    """Whether at most it is recorded that the job follows others whose lines have changed."""
     reads_gone: bool
     """Whether the job file before reads jobs that are gone, so that it can't be taken again."""
     followers: Sequence[Follower]

@@ -96,13 +96,15 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     other = comparison.other["guards"].union(comparison.other["requests"] if is_new else ())
     other_keys = frozenset(other - outline.written)
     packages = len(touched) + len(comparison.added) + len(comparison.removed)
+    changes_nothing = not (
+        packages or settings or comparison.outdated or comparison.edited or other_keys
+        or changed.files or left_out.outdated_packages(store, job.id).packages
+    ) and _is_same(store, job, spec)  # fmt: skip
     return UpdatePlan(
         request=request, job=job.id, name=job.name, outline=outline, settings=settings,
         packages=packages, misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
-        is_empty=not (packages or settings or comparison.outdated or comparison.edited
-                      or other_keys or changed.files)
-        and not left_out.outdated_packages(store, job.id).packages and _is_same(store, job, spec)
-        and not left_out.ahead_of(store, job.id),
+        is_empty=changes_nothing and not left_out.ahead_of(store, job.id),
+        changes_nothing=changes_nothing,
         has_text=not is_new, other_keys=other_keys,
         requests=changed_requests(store, spec, outline, other_keys), is_blocked=job.blocked,
         retried=left_out.retry_parameters_of(
@@ -155,13 +157,13 @@ def update(store: Store, plan: UpdatePlan, by: Author) -> None:
 
 def describe(plan: UpdatePlan) -> Iterator[str]:
     """Say what would happen to which packages."""
-    yield f"would update `{plan.name}`" + (": nothing to change" if plan.is_empty else "")
+    yield f"would update `{plan.name}`" + (": nothing to change" if plan.changes_nothing else "")
     yield from said(plan, named=True)
 
 
 def report(plan: UpdatePlan) -> Iterator[str]:
     """Say what happened to which packages."""
-    yield _unchanged(plan.name, plan) if plan.is_empty else f"updated `{plan.name}`"
+    yield _unchanged(plan.name, plan) if plan.changes_nothing else f"updated `{plan.name}`"
     yield from said(plan, named=False)
 
 

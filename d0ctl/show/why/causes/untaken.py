@@ -17,6 +17,8 @@ def add(store: Store, site: Production, part: GroupPart, explanation: Explanatio
     job = next((job for job in site.jobs if job.id == part.job.id), None)
     if job is None or job.standing.stands_still or job.standing.unfit:
         return  # what stops it is said
+    if not any(view.node.takes for view in site.nodes):
+        return  # so is that no node takes anything
     if not by_status(part.counts)["launched"] or not (number := _unserved(site, job)):
         return
     for row in part.sample([Phase.READY], MOST):
