@@ -66,3 +66,10 @@ def test_the_changed_inputs_of_archived_results_are_named(archived: Path, d0ctl:
     said = d0ctl("--archive", "a", "results", "old").stderr
 
     assert f"`{archived}` has changed since 1 finished package read it\n" in said
+
+
+@pytest.mark.usefixtures("archived")
+def test_the_folders_of_archived_attempts_are_not_said_to_be_there(d0ctl: Type) -> None:
+    said = d0ctl("--archive", "a", "status", "old/1/1/1").stdout
+
+    assert "attempts" in said and "/attempts/" not in said

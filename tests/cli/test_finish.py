@@ -101,8 +101,8 @@ def test_status_of_a_canceled_package_shows_the_reason_or_the_person(
     d0ctl("finish", "prod/1/2", "--reason", "enough events")
 
     (silent, answer) = (d0ctl("history", f"prod/1/{line}/1").stdout for line in (1, 2))
-    assert "finished by emmy" in silent
-    assert "enough events" in answer and "finished by" not in answer
+    assert "emmy: finished" in silent
+    assert "enough events" in answer and "finished" not in answer
 
 
 def test_a_priority_for_a_job_with_nothing_to_start_is_reported_as_useless(

@@ -63,7 +63,7 @@ def test_why_of_a_file_with_a_failed_maker_gives_the_reason_and_a_command(
     )
     assert found["stderr"] == "no such field\n"
     assert "d0ctl kill-line prod/1/2 --drop-outputs" in found["commands"]
-    assert "`prod/1/2/2` is blocked: it waits for it and for 1 more file" in found["facts"]
+    assert "`prod/1/2/2` is blocked: it waits for it" in found["facts"]
 
 
 def test_readers_of_a_file_that_is_never_made_are_called_blocked(site: Site, d0ctl: Type) -> None:

@@ -201,7 +201,7 @@ def attempts(
     until = now if last_heard is None else last_heard
     sheet.table([_attempt(attempt, now, until) for attempt in reversed(made)])
     for attempt in reversed(made):
-        if details := _details(attempt):
+        if details := _details(attempt, is_archived=bool(sheet.archive)):
             sheet.say(f"attempt {attempt.number} {'; '.join(details)}", "faint", indent="  ")
 
 
@@ -225,9 +225,10 @@ def _attempt(attempt: AttemptView, now: float, until: float) -> list[Cell]:
     ]
 
 
-def _details(attempt: AttemptView) -> list[str]:
+def _details(attempt: AttemptView, *, is_archived: bool) -> list[str]:
     """Return where an attempt began and why, what it processed, and where its files are."""
-    facts = [f"is in {attempt.base}/attempts/{attempt.id}"] if attempt.base else []
+    is_there = attempt.base and not is_archived  # an archive takes no files of attempts
+    facts = [f"is in {attempt.base}/attempts/{attempt.id}"] if is_there else []
     if attempt.suspended:
         facts.append(f"was suspended for {duration(attempt.suspended)}")
     if attempt.began_why:

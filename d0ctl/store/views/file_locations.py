@@ -94,7 +94,10 @@ class TransferView(Struct, frozen=True):
 
 
 class ReaderView(Struct, frozen=True):
-    """A package that reads a file `uses` times, and waits for `missing` files in all."""
+    """A package that reads a file `uses` times, and waits for `missing` files in all.
+
+    The package before it in its line is none of them.
+    """
 
     path: str
     phase: str

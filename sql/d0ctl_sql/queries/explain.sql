@@ -51,7 +51,12 @@ select cluster.name as cluster, transfer.result, transfer.tries, transfer.last_e
 -- name: readers_of_file
 -- The readers of a file, those that have not ended first, of a bounded number.
 select package_path.path,
-       package.phase, package.missing, some.uses, some.dropped, some.acquire, some.locator,
+       package.phase,
+       package.missing - exists (select 1 from package as before
+                                  where before.line_id = package.line_id
+                                    and before.seq = package.seq - 1
+                                    and before.phase not in ('transferring', 'done')) as missing,
+       some.uses, some.dropped, some.acquire, some.locator,
        some.dropped = 0 and exists (select 1 from attempt where attempt.package_id = package.id
                                        and started is not null) as has_read
   from (select package_id, count(*) as uses, min(dropped) as dropped, acquire, locator
