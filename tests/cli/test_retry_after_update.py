@@ -280,3 +280,19 @@ def test_a_rule_that_an_update_changed_after_the_failure_is_said_to_be_newer(
     site.fail("mc/1/1/1")
     site.fail("mc/1/1/1")
     assert later not in d0ctl("why", "mc/1/1/1").stdout
+
+
+def test_an_update_says_that_a_package_which_runs_then_is_to_be_updated_again(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path = submitted(d0ctl, tmp_path, LOOP)
+    site.launch("loop/1/1/1")
+    path.write_text(LOOP.replace("simulate", "simulate --new"))
+    again = "a retry would run the same as now; once it has ended, update again: d0ctl update loop"
+
+    for words in (["update", "loop", "--dry-run"], ["update", "loop"]):
+        assert f"{again}\n" in d0ctl(*words).stdout
+    site.end("loop/1/1/1", "failed", reason="exit-code")
+    d0ctl("update", "loop")
+
+    assert script(site, "loop/1/1/1").startswith("simulate --new")

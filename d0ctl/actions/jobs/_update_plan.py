@@ -146,6 +146,10 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             yield f"{count(len(places), 'package')} {change}: {_by_phase(plan, places)}"
             if named:
                 yield from wording.few(_paths(job, places), len(places))
+    if found.busy:
+        these = "it has" if len(found.busy) == 1 else "they have"
+        yield (f"a retry would run the same as now; once {these} ended, update again: "
+               f"{undo.command('update', [job])}")  # fmt: skip
     yield from wording.accepted_before(acceptance.accepted_before(found, made_again))
     if plan.retried is not None:
         sets = [word for text in plan.retried.parameters for word in ("--set", text)]
