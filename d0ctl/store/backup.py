@@ -15,7 +15,6 @@ from d0ctl.store.clusters.other_homes import (
     home_in_use,
     is_used,
     living_holders,
-    reading,
 )
 from d0ctl.store.connection import Store
 from d0ctl.store.damaged_pages import damage
@@ -146,7 +145,7 @@ def check_backup(source: Path) -> None:
 
 def newest_attempt(source: Path) -> int:
     """Return the id of the newest attempt of a backup; 0 if it has none."""
-    with reading(source) as store:
+    with moved_home.reading(source) as store:
         return int(store.value("newest_attempt") or 0)
 
 

@@ -1,6 +1,7 @@
 """What a restored home lacks: later jobs and changes; in a new home, keys and contact."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from d0ctl.store.nodes.site import site_name, successor
 from d0ctl.store.views import awaited
 from tests.cli.conftest import Type
 from tests.support.jobs import NOW, job
-from tests.support.rows import value
+from tests.support.rows import change, value
 from tests.support.site import Site
 
 
@@ -137,6 +138,33 @@ def test_status_of_a_copied_home_asks_for_no_daemon(
     with open_store(Home(tmp_path / "copy")) as store:
         moved_home.follow(store)
     assert "daemon start" in d0ctl(*copy, "status").stdout
+
+
+def test_an_archive_in_a_copied_home_is_as_old_as_the_copy(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("old"))
+    site.finish("old/1/1/1")
+    for table, column in (("job", "submitted"), ("event", "at"), ("action", "at")):
+        change(site.store, table, **{column: 1.0})
+    site.submit(job("before"))
+    moved_home.follow(site.store)
+    d0ctl("archive", "old", "--as", "a", "--yes")
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    copy, root = Home(tmp_path / "copy"), site.store.home.root
+    home = ("--home", str(copy.root))
+    d0ctl(*home, "restore", str(tmp_path / "saved.db"))
+    shutil.copytree(site.store.home.archives, copy.archives)
+
+    reach = re.search("is a copy of .* that no daemon", d0ctl(*home, "status").stdout, re.DOTALL)
+    archived = d0ctl(*home, "status", "--archive", "a")
+
+    assert reach and reach[0] in archived.stdout
+    assert f"d0ctl --home {root} status" in archived.stdout
+    assert "is a copy of" not in d0ctl("status", "--archive", "a").stdout
+    copy.database.write_text("damaged")
+    damaged = d0ctl(*home, "status", "--archive", "a")
+    assert (damaged.exit_code, "old" in damaged.stdout) == (0, True)
 
 
 def test_a_restored_home_whose_first_home_was_moved_still_asks_for_care(

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from d0ctl.config import Home
 from d0ctl.store.backup import newest_attempt, site_of
-from d0ctl.store.clusters.other_homes import driven_elsewhere, home_in_use, reading
+from d0ctl.store.clusters.other_homes import driven_elsewhere, home_in_use
 from d0ctl.store.connection import Store
+from d0ctl.store.files.moved_home import reading
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import copied_home, has_database, successor
 

@@ -4,14 +4,14 @@ import os
 import shlex
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from d0ctl import access
 from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
-from d0ctl.store.files.moved_home import follow, previous_home
+from d0ctl.store.files.moved_home import follow, previous_home, reading
 from d0ctl.store.nodes.holder import is_dead
 from d0ctl.store.nodes.site import (
     SUCCESSOR,
@@ -120,15 +120,6 @@ def living_holders(home: Home) -> list[str]:
     with reading(home.database) as store:
         holders = {str(row["holder"]) for row in store.rows("leases")}
     return sorted(holder for holder in holders if not is_dead(holder))
-
-
-@contextmanager
-def reading(database: Path) -> Iterator[Store]:
-    """Read a database as it is, without an upgrade."""
-    uri = f"{database.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(uri, uri=True)) as connection:
-        connection.row_factory = sqlite3.Row
-        yield Store(Home(database.parent), connection)
 
 
 def _drivers(home: Home, site: str) -> Iterator[tuple[Home, int]]:

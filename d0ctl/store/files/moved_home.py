@@ -1,7 +1,11 @@
 """A home that was moved, or restored elsewhere: its copies have other paths now."""
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from d0ctl.config import Home
 from d0ctl.store.connection import Store
 
 
@@ -30,3 +34,12 @@ def record(store: Store) -> None:
         for query in ("move_copies", "move_purges"):
             store.change(query, previous=f"{before}/", present=f"{now}/")
     store.change("record_home", home=now)
+
+
+@contextmanager
+def reading(database: Path) -> Iterator[Store]:
+    """Read a database as it is, without an upgrade."""
+    uri = f"{database.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        connection.row_factory = sqlite3.Row
+        yield Store(Home(database.parent), connection)

@@ -2,11 +2,14 @@
 
 import json
 import shlex
+import sqlite3
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
+from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.store.connection import Row, Store, as_json
@@ -16,7 +19,6 @@ from d0ctl.units import parse_rate
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from d0ctl.config import Home
     from d0ctl.schedule.quota import Throttle
 
 
@@ -88,6 +90,12 @@ def copied_home(store: Store) -> CopiedHome | None:
     """Return the home of which this is a copy that nobody has driven, as after `restore` into an
     empty folder; None if it is no copy.
     """
+    if store.home.archive:  # its rows end earlier than the copy, or later
+        from d0ctl.store.files.moved_home import reading  # late: archives are seldom read
+
+        with suppress(sqlite3.Error), reading(Home(store.home.root).database) as database:
+            return copied_home(database)
+        return None
     if store.value("last_home") in (None, str(store.home.root)):
         return None
     from d0ctl.store.files.moved_home import previous_home  # late: few homes were copied or moved
@@ -106,8 +114,6 @@ def copied_home(store: Store) -> CopiedHome | None:
 
 def has_database(root: "Path") -> bool:
     """Return whether a home is there with a database, as far as this user may see."""
-    from d0ctl.config import Home  # late: few homes were copied or moved
-
     try:
         return Home(root).database.exists()
     except PermissionError:
@@ -126,7 +132,7 @@ def successors(root: "Path") -> list["Path"]:
     return found
 
 
-def successor(home: "Home") -> "Path | None":
+def successor(home: Home) -> "Path | None":
     """Return the copy of a home that has driven the nodes since; it may have been moved."""
     return _successor(home.root)
 
@@ -138,7 +144,7 @@ def _successor(root: "Path") -> "Path | None":
         return None
 
 
-def refuse_superseded(home: "Home") -> None:
+def refuse_superseded(home: Home) -> None:
     """Raise Refused if a copy of the home has taken over from it."""
     newer = successor(home)
     if newer is None:
