@@ -238,9 +238,9 @@ def _close(desk: Desk) -> None:
     no longer than one. Nothing is written to a database that was moved or removed.
     """
     now = time.time()
-    contacts = {
-        node: now - courier.silence_s for node, courier in desk.couriers.items() if courier.is_up
-    }
+    # messages of this machine's packages come by the drop-box, not by its link
+    contacts = {node: now if courier.address.kind == "local" else now - courier.silence_s
+                for node, courier in desk.couriers.items() if courier.is_up}  # fmt: skip
     if desk.listener is not None:
         desk.listener.leave()
     for courier in desk.couriers.values():

@@ -1,5 +1,8 @@
 """Jobs in which commands start or stop the last movement while no daemon runs."""
 
+import time
+
+from tests.support.rows import value
 from tests.support.site import Site
 
 STAGES = """\
@@ -46,3 +49,17 @@ def test_a_job_whose_last_packages_are_killed_has_no_end_to_estimate(site: Site)
 
     assert "can't continue by itself: 1 package is blocked" in estimate.err
     assert " so far" not in site.ok("status", "stuck")
+
+
+def test_packages_of_this_machine_are_known_to_run_until_the_daemon_stops(site: Site) -> None:
+    site.submit(f'stages: [{{lines: [{{run: "{site.gate("go")}"}}]}}]\njob: long\n')
+    site.start_daemon()
+    site.wait_phase("long/1/1/1", "running")
+
+    before = time.time()
+    site.ok("daemon", "stop")
+
+    with site.opened() as store:
+        assert value(store, "node", "contact", name="localhost") >= before
+    site.open("go")
+    site.ok("run", "long")
