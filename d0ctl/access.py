@@ -141,3 +141,11 @@ def size(path: Path) -> int | None:
         return path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def absolute(path: Path) -> Path:
+    """Return the absolute path of a typed one, without `..` unless that follows a symbolic link."""
+    path = path.absolute()
+    if ".." in path.parts and (plain := Path(os.path.normpath(path))).resolve() == path.resolve():
+        return plain
+    return path

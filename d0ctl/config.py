@@ -268,10 +268,8 @@ def find_home(option: str | os.PathLike[str] | None = None) -> Home:
     """Return the home by `--home`, else $D0CTL_HOME, else in the user's XDG data directory."""
     asked = (os.environ.get("D0CTL_HOME") or None) if option is None else option
     data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    root = Path(Path(data) / "d0ctl" if asked is None else asked).expanduser().absolute()
-    if ".." in root.parts and (plain := Path(os.path.normpath(root))).resolve() == root.resolve():
-        root = plain  # else a folder before a `..` is a symbolic link
-    return Home(root, is_chosen=asked is not None)
+    root = Path(Path(data) / "d0ctl" if asked is None else asked).expanduser()
+    return Home(access.absolute(root), is_chosen=asked is not None)
 
 
 def file_system(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:

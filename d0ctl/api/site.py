@@ -4,6 +4,7 @@ import time
 from os import PathLike
 from pathlib import Path
 
+from d0ctl.access import absolute
 from d0ctl.actions import site_file
 from d0ctl.actions.action import Person
 from d0ctl.api.carry_out import actor
@@ -56,7 +57,7 @@ class Site:
             facts = site_file.meet(store, path, wanted, differences, Person())
             changes = site_changes.apply(
                 store, wanted, facts, actor=actor(), note=reason, now=time.time(),
-                source=str(path),
+                source=str(absolute(path)),
             )  # fmt: skip
         return Done(0, "\n".join(outcome(changes, would=False)))
 

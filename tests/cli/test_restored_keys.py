@@ -1,11 +1,14 @@
-"""What `restore` into a new home says to copy there: keys, known hosts, results and archives."""
+"""What `restore` into a new home says to copy there, and the path that the history has of it."""
 
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from d0ctl.config import Home
 from d0ctl.store.files import moved_home
 from tests.cli.conftest import Type
+from tests.support.building import document
 from tests.support.jobs import job
 from tests.support.site import Site
 
@@ -67,3 +70,16 @@ def test_a_restore_without_attempts_says_what_else_the_new_home_lacks(
     assert other.known_hosts.read_text() == home.known_hosts.read_text()
     assert f"cp -pr {home.root}/results " in done
     assert "known_hosts" not in again
+
+
+@pytest.mark.usefixtures("site")
+def test_the_history_has_the_absolute_path_of_a_restored_backup(
+    d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    d0ctl("backup", "saved.db")
+    d0ctl("restore", "saved.db", "--yes")
+
+    newest = document(d0ctl("history", "--json").stdout)["actions"][0]
+
+    assert (newest["verb"], newest["target"]) == ("restore", str(tmp_path / "saved.db"))

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from d0ctl.config import Home
 from d0ctl.store.nodes import draining, registry
 from tests.cli.catalogue import write
@@ -48,6 +50,31 @@ def test_the_site_file_that_adds_a_removed_node_again_is_named(d0ctl: Type, tmp_
         "`site apply` adds it again",
         "removed `twin`",
     ]
+
+
+@pytest.mark.parametrize(("typed", "named"), [
+    ("../some.yaml", "some.yaml"), ("link/../some.yaml", "sub/link/../some.yaml"),
+])  # fmt: skip
+def test_a_site_file_is_named_by_its_absolute_path_wherever_it_was_typed(
+    d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, named: str
+) -> None:
+    folder, elsewhere = tmp_path / "sub", tmp_path / "a" / "b"
+    folder.mkdir()
+    elsewhere.mkdir(parents=True)
+    (folder / "link").symlink_to(elsewhere)
+    for parent in (tmp_path, elsewhere.parent):
+        write(parent, "nodes: {spare: {same-machine: yes}}")
+    monkeypatch.chdir(folder)
+    d0ctl("site", "apply", typed)
+    monkeypatch.chdir(tmp_path)
+
+    history = document(d0ctl("history", "--json").stdout)["actions"]
+    removed = d0ctl("node", "remove", "spare").stdout
+
+    file = f"{tmp_path}/{named}"
+    assert {row["target"] for row in history if row["verb"] == "site apply"} == {file}
+    assert f"site file `{file}` had `spare` when it was last applied" in removed
+    assert Path(file).exists()
 
 
 def test_a_node_that_d0ctl_drained_is_resumed_by_a_move(

@@ -75,7 +75,10 @@ def _node_actions(
 
 
 def last_file(store: Store) -> str | None:
-    """Return the path of the site file that was applied last, as it was typed; None if none was."""
+    """Return the path of the site file that was applied last; None if none was.
+
+    Before paths were made absolute, it was recorded as it was typed.
+    """
     path: str | None = store.value("last_site_file")
     return path
 

@@ -29,6 +29,7 @@ def restore(
     database does not bring these back. To only look at a backup, restore it with `--home` into an
     empty folder, and start no daemon there: the homes of a site share the folders on the nodes.
     """
+    from d0ctl.access import absolute
     from d0ctl.store.backup import (
         check_backup,
         refuse_other_site,
@@ -64,7 +65,7 @@ def restore(
     is_new = not home.key.exists()
     previous = put_back(home, file, now=time.time(), from_other_site=other_site)
     with session.writer() as store, store.writing():
-        keep_action(store, verb="restore", target=str(file), actor=session.actor(),
+        keep_action(store, verb="restore", target=str(absolute(file)), actor=session.actor(),
                     note=changing.reason(), packages=0, now=time.time())  # fmt: skip
     needs_key = not home.key.exists()
     for line in administration.restored(file, previous, home.root, root or original,

@@ -72,6 +72,7 @@ def apply(
     file: SiteFile = None,
 ) -> None:
     """Apply a site file, whole or not at all."""
+    from d0ctl.access import absolute
     from d0ctl.actions import site_file
     from d0ctl.cli.terminal.person import AtTerminal
     from d0ctl.show.cards import site as site_text
@@ -102,7 +103,7 @@ def apply(
         facts = site_file.meet(store, path, wanted, differences, AtTerminal())
         differences = site_changes.apply(
             store, wanted, facts, actor=session.actor(), note=changing.reason(),
-            now=time.time(), source=str(path),
+            now=time.time(), source=str(absolute(path)),
         )  # fmt: skip
         others = site_comparison.unnamed(store, wanted)
     _print(differences, would=False, is_known=not changing.is_confirmed(), is_whole=not others)
