@@ -65,11 +65,13 @@ def test_a_restore_without_attempts_says_what_else_the_new_home_lacks(
     for line in [line for line in done.splitlines() if line.startswith("cp -p")]:
         subprocess.run(line, shell=True, check=True)
     again = d0ctl("--home", str(other.root), "restore", str(tmp_path / "saved.db"), "--yes").stdout
+    empty = d0ctl("--home", str(other.root), "status").stdout
 
     assert other.key.exists() and other.site_key() != home.site_key()
     assert other.known_hosts.read_text() == home.known_hosts.read_text()
     assert f"cp -pr {home.root}/results " in done
     assert "known_hosts" not in again
+    assert empty.startswith("no jobs; this home is a copy of") and "d0ctl run" not in empty
 
 
 @pytest.mark.usefixtures("site")

@@ -12,7 +12,13 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import remark, until
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import Span
-from d0ctl.show.why.production import Obstacle, blocked_jobs, job_obstacles, obstacles
+from d0ctl.show.why.production import (
+    Obstacle,
+    blocked_jobs,
+    job_obstacles,
+    obstacles,
+    undriven,
+)
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files.eta import at
 from d0ctl.store.views.shapes import JobSettings, JobSummary, LineSummary, StageSummary
@@ -55,7 +61,8 @@ def draw(
     `horizon` tells when jobs end, as far as known; `tasks` has the statuses of ended tasks by job.
     """
     if not jobs:
-        sheet.say(NO_JOBS)
+        copied = production.copied
+        sheet.say(f"no jobs; {undriven(copied, now)}" if copied else NO_JOBS)
         return
     stop(sheet, obstacles(production, now))
     alone = {**job_obstacles(production, now), **blocked_jobs(production)}
