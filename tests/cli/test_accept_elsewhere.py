@@ -117,3 +117,15 @@ def test_a_package_and_a_file_say_that_others_on_whose_files_they_depend_are_out
         said = " ".join(d0ctl(*words).stdout.split())
         assert f"`c/1/1/1` and 1 more package, on whose files {subject} depends, are out" in said
         assert "are out of date: `d0ctl why c/1/1/1`" in said
+
+
+def test_failed_packages_have_no_results_to_accept(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    (file := tmp_path / "a.yaml").write_text(MAKER)
+    d0ctl("submit", str(file))
+    site.fail("a/1/1/1")
+    file.write_text(MAKER.replace('"true"', '"false"'))
+
+    refused = d0ctl("update", "a/1/1/1", "--accept")
+
+    assert refused.exit_code == 4
+    assert "failed packages have no results to accept" in refused.stderr

@@ -21,7 +21,13 @@ from d0ctl.show import lists, outcome
 from d0ctl.show.drawing.archived import in_archive
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.store.connection import Store
-from d0ctl.store.files.selected_files import FileRow, FileTotals, difference, local_path
+from d0ctl.store.files.selected_files import (
+    OF_OTHERS,
+    FileRow,
+    FileTotals,
+    difference,
+    local_path,
+)
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import listed
 
@@ -154,7 +160,8 @@ def _copy(
                 unchanged += 1
         except D0Error as error:
             failed.append((row.name, str(error)))
-            lacking.add(row.name)
+            if difference(home, row) != OF_OTHERS:  # of which `why` knows no more
+                lacking.add(row.name)
         except OSError as error:
             failed.append((row.name, f"{error.filename or folder}: {error.strerror}"))
     if json:
@@ -192,12 +199,13 @@ def _bring(home: Home, job: JobSummary, row: FileRow, folder: Path, *, force: bo
 
     target = within(folder.absolute(), row.name)
     location = local_path(home, row)
-    if location is not None:
+    how = difference(home, row)
+    if location is not None and how != OF_OTHERS:
         return result_copies.copy(Path(location), target, row.checksum, force=force)
     for locator in row.stored:
         if locator.startswith("store:"):
             return _fetch(locator, target, row.checksum, force=force)
-    raise NotFound(outcome.why_absent(row, job, difference(home, row)))
+    raise NotFound(outcome.why_absent(row, job, how))
 
 
 def _fetch(locator: str, target: Path, checksum: str | None, *, force: bool) -> bool:

@@ -64,6 +64,9 @@ def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place
             raise Refused(
                 "none of these packages is out of date, or only by files of outdated packages"
             )
+        stale = [found.outdated[key] for key in found.outdated.keys() & part]
+        if all(package.phase == Phase.FAILED for package in stale):
+            raise Refused("failed packages have no results to accept: update the job, then retry")
         raise Refused("results are accepted only if inputs and outputs have the same names")
     return {package: found.outdated.pop(package) for package in sorted(keys)}
 
