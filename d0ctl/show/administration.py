@@ -170,10 +170,11 @@ def restored(
     yield "d0ctl daemon start"
 
 
-def not_counted(archives: Sequence[str], how: str = "") -> str:
-    """Say that figures are without archived jobs, and `how` they are counted, or one of them."""
+def not_counted(archives: Sequence[str], *, can_add: bool) -> str:
+    """Say that figures lack archived jobs, and how these are read, or with `can_add` counted."""
     number, more = len(archives), len(archives) > 1
-    how = how or f"--archive {'NAME' if more else shlex.quote(archives[0])}"
+    how = f"--archive {'NAME' if more else shlex.quote(archives[0])}"
+    how = "--with-archives counts all" if can_add else how
     return f"{count(number, 'archive')} {'are' if more else 'is'} not counted: {how}"
 
 

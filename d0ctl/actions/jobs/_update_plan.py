@@ -25,9 +25,6 @@ from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.views.left_out import RetryParameters
 from d0ctl.units import count
 
-SAME_NAMES = "results are accepted only if inputs and outputs have the same names"
-"""Why the results of some packages that are out of date are not accepted."""
-
 
 @dataclass(frozen=True, slots=True)
 class UpdateOptions(Options):
@@ -97,7 +94,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if plan.is_taken_back and options.follows_job:
         yield f"as `--previous` left it; `d0ctl update {job}` takes the job file as it is"
     if options.accept and not outline.accepted and found.outdated:
-        yield "nothing is accepted: " + SAME_NAMES
+        yield f"nothing is accepted: {acceptance.SAME_NAMES}"
     if plan.names_other and options.spec is not None:
         yield f"the job file says `job: {options.spec.name}`; this job stays `{job}`"
     yield from plan.settings
@@ -174,7 +171,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         else:
             yield f"to run what is out of date{more}: {command} --again"
         if outline.accepted and is_whole_job(plan.request.target):
-            yield SAME_NAMES
+            yield acceptance.SAME_NAMES
         elif outline.acceptable and not accepts:
             yield f"to accept the results of {acceptable}: {command} --accept"
     yield from wording.still_reading(found.reading, job)

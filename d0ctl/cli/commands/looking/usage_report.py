@@ -98,7 +98,7 @@ def usage(
         figures.draw(page, report, groups)
         show(page)
     if selector is None and not json and not with_archives:
-        mention_archives(began, "--with-archives counts all")
+        mention_archives(began, can_add=True)
 
 
 def _readers(
@@ -116,16 +116,14 @@ def _readers(
             yield opening.reader(Home(home.root, archive=name))
 
 
-def mention_archives(since: float, how: str = "") -> None:
-    """Say that archives are not counted, if there are any that may have attempts since then, and
-    `how` they are.
-    """
+def mention_archives(since: float, *, can_add: bool = False) -> None:
+    """Say that archives are not counted, if there are any that may have attempts since then."""
     from d0ctl.show import administration
     from d0ctl.store.jobs import archive
 
     home = session.home()
     if not home.archive and (names := archive.names_since(home, since)):
-        say(administration.not_counted(names, how))
+        say(administration.not_counted(names, can_add=can_add))
 
 
 def _checked(by: list[str] | None) -> list[str]:

@@ -9,6 +9,9 @@ from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import Contents
 from d0ctl.store.jobs.correction.comparison import Comparison, Place
 
+SAME_NAMES = "results are accepted only if inputs and outputs have the same names"
+"""Why the results of some packages that are out of date are not accepted."""
+
 
 def acceptable(found: Comparison) -> frozenset[int]:
     """Return the outdated packages whose results a person can accept.
@@ -67,7 +70,7 @@ def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place
         stale = [found.outdated[key] for key in found.outdated.keys() & part]
         if all(package.phase == Phase.FAILED for package in stale):
             raise Refused("failed packages have no results to accept: update the job, then retry")
-        raise Refused("results are accepted only if inputs and outputs have the same names")
+        raise Refused(SAME_NAMES)
     return {package: found.outdated.pop(package) for package in sorted(keys)}
 
 
