@@ -18,6 +18,9 @@ from d0ctl.show.drawing.spans import Line, Span, folded, text
 T = TypeVar("T")
 P = ParamSpec("P")
 
+LOOK_S = 0.2
+"""How often it is looked whether a person pressed Ctrl-C, while an answer is awaited."""
+
 _CODES = {
     "good": "32", "bad": "31", "warn": "33", "live": "36", "faint": "2", "command": "2",
     "strong": "1", "title": "1",
@@ -205,10 +208,20 @@ def confirmed(question: str) -> bool:
 def ask(question: str) -> str:
     """Ask the person on the terminal; return the line that is typed, empty at its end."""
     print(question, end="", file=sys.stderr, flush=True)
+    if is_terminal(sys.stdin):
+        _wait_for_line()
     answer = sys.stdin.readline()
     if not answer.endswith("\n"):
         print(file=sys.stderr, flush=True)
     return answer
+
+
+def _wait_for_line() -> None:
+    """Wait until a line was typed: a Ctrl-C just before a read would be seen only after that."""
+    from select import select  # late: few commands ask
+
+    while not select([sys.stdin], [], [], LOOK_S)[0]:
+        pass
 
 
 def refuse_both(first: bool, other: bool, names: str) -> None:
