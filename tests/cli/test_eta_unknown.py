@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.cli.conftest import Type
 from tests.cli.test_check import down, drive
+from tests.cli.test_eta import RAN
 from tests.cli.test_rehearse import JOB
 from tests.support.building import document, job, line
 from tests.support.building import package as make
@@ -255,3 +256,23 @@ def test_packages_that_wait_for_failed_ones_are_no_running_ones_of_unknown_run_t
 
     assert "not counted: 1 package waits for failed" in page
     assert "of run time x CPUs" in page and "running" not in page
+
+
+def test_a_dry_run_knows_the_run_times_of_archived_jobs_as_submit_does(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.up(cpus=4)
+    path = tmp_path / "a.yaml"
+    path.write_text("stages: [{name: s, lines: [{run: x}]}]\n")
+    d0ctl("submit", str(path))
+    site.launch("a-001/1/1/1")
+    site.end("a-001/1/1/1", binaries=[{**RAN, "started": 1.0, "ended": 3.0}])
+    assert d0ctl("archive", "a-001", "--yes").exit_code == 0
+    drive(site)
+
+    planned = d0ctl("submit", str(path), "--dry-run").stdout
+    plan = document(d0ctl("submit", str(path), "--dry-run", "--json").stdout)["plan"]
+
+    assert "takes    less than 0.1 s each" in planned
+    assert "on 4 CPUs, plus the start of each package, if nothing else runs" in planned
+    assert plan[0]["seconds"] > 0

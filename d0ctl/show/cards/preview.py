@@ -20,7 +20,7 @@ MOST_NAMED = 3
 """How many files or nodes are named; the rest are counted."""
 
 
-def overview(sheet: Sheet, preview: Preview, fits: Sequence[Fit], earlier: RunTimes | None) -> None:
+def overview(sheet: Sheet, preview: Preview, fits: Sequence[Fit], earlier: RunTimes) -> None:
     """Draw each stage, and how long it all may take."""
     grouped = {stage.name for stage in preview.stages if stage.change == "open"}
     for stage in preview.stages:
@@ -34,7 +34,7 @@ def _stage(
     sheet: Sheet,
     stage: StagePreview,
     fits: Sequence[Fit],
-    earlier: RunTimes | None,
+    earlier: RunTimes,
     late: Collection[str],
     grouped: Collection[str],
 ) -> None:
@@ -103,14 +103,14 @@ def _made(stage: StagePreview) -> str:
 
 
 def _with_late(
-    source: Source, names: Collection[str], late: Collection[str], earlier: RunTimes | None
+    source: Source, names: Collection[str], late: Collection[str], earlier: RunTimes
 ) -> str:
     """Return how many files come from where; for late outputs how many there were before."""
     patterns = sorted(name for name in names if name in late)
     if not patterns:
         return _files(source, len(names))
     description = f"files that match {_some([f'`{name}`' for name in patterns])} of `{source.name}`"
-    if earlier is not None and all(name in earlier.late for name in patterns):
+    if earlier.job is not None and all(name in earlier.late for name in patterns):
         files = count(sum(earlier.late[name] for name in patterns), "file")
         description += f", {files} in `{earlier.job}`"
     named = len(names) - len(patterns)
@@ -159,14 +159,14 @@ def _some(names: Sequence[str]) -> str:
     return listed([*names[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])])
 
 
-def seconds(stage: StagePreview, earlier: RunTimes | None) -> float | None:
+def seconds(stage: StagePreview, earlier: RunTimes) -> float | None:
     """Return how long a package of a stage takes; None if nothing is known."""
     if stage.runtime and stage.packages:
         return stage.runtime / stage.packages
-    return earlier.seconds.get(stage.name) if earlier is not None else None
+    return earlier.seconds.get(stage.name)
 
 
-def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunTimes | None) -> str:
+def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunTimes) -> str:
     """Return how long the job may take on the nodes there are, stage by stage."""
     total, slots_seen, shortest, unknown = 0.0, 0, SHORT_S, list[str]()
     fitting = {fit.stage for fit in fits if None in fit.nodes.values()}
@@ -186,7 +186,7 @@ def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunT
         return f"no estimate: the run time of packages of {listed(unknown)} is unknown; {why}"
     source = (
         f" as in `{earlier.job}`"
-        if earlier and not all(stage_preview.runtime for stage_preview in stages)
+        if earlier.job and not all(stage_preview.runtime for stage_preview in stages)
         else ""
     )
     start = "" if shortest >= SHORT_S else ", plus the start of each package"

@@ -11,6 +11,7 @@ from d0ctl.jobfile.preview import LinePreview, Preview
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.show.cards import preview as preview_texts
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs.submission import urgency
 from d0ctl.store.nodes import fitting
 from d0ctl.store.views.job_files import forecast
 
@@ -38,7 +39,7 @@ def plan(spec: JobSpec) -> list[dict[str, object]]:
     preview = Preview(spec, listing=True)
     with changing.rehearsal() as store:
         fits = fitting.fits_of_spec(store, spec, now=time.time())
-        earlier = forecast.run_times(store, spec.source)
+        earlier = _run_times(store, spec)
     return [
         {
             "number": stage.number, "name": stage.name, "packages": stage.packages,
@@ -72,9 +73,17 @@ def show_submission(request: SubmitRequest, spec: JobSpec) -> None:
 def _stages(store: Store, preview: Preview) -> None:
     page = sheet()
     fits = fitting.fits_of_spec(store, preview.job, now=time.time())
-    preview_texts.overview(page, preview, fits, forecast.run_times(store, preview.job.source))
+    preview_texts.overview(page, preview, fits, _run_times(store, preview.job))
     show(page)
     emit("")
+
+
+def _run_times(store: Store, spec: JobSpec) -> forecast.RunTimes:
+    """Return the run times by the last jobs of a job file, and of other stages those that d0ctl
+    has learned, also from jobs that are archived."""
+    earlier = forecast.run_times(store, spec.source)
+    learned = dict(urgency.learned_seconds(store, spec))
+    return earlier._replace(seconds={**learned, **earlier.seconds})
 
 
 def _lines(store: Store, preview: Preview) -> None:

@@ -79,7 +79,7 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
         raise Refused("there is no node to rehearse on", hint="d0ctl rehearse FILE --site FILE")
     steps = steps_of(store, spec, None)
     earlier = forecast.run_times(store, spec.source)
-    seconds = seconds_of(steps, spec, earlier.seconds if earlier else {})
+    seconds = seconds_of(steps, spec, earlier.seconds)
     work = work_of(store, spec, steps, seconds)
     check(work, nodes, spec)
     model = max(nodes, key=lambda node: (node.cpus * node.speed, node.name))
@@ -102,7 +102,7 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
     return Rehearsed(
         spec.name, spec.packages, nodes, clusters, outcome, _stages(spec, steps, outcome),
         chain_s, work_s, model.name, other.makespan_s, smooth.makespan_s, failures.attempts,
-        failures.failed, earlier.job if earlier else None,
+        failures.failed, earlier.job,
     )  # fmt: skip
 
 

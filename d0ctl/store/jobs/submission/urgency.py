@@ -193,6 +193,20 @@ def beyond_requests(store: Store, spec: JobSpec) -> Iterator[BeyondRequest]:
             yield BeyondRequest(stage.name, memory, most)
 
 
+def learned_seconds(store: Store, spec: JobSpec) -> Iterator[tuple[str, float]]:
+    """Yield the mean run time of packages of each stage, by runs of any job, if it is known."""
+    runtimes = RunTimes(store, spec.source)
+    for stage in spec.stages:
+        took = [
+            runtimes.of(stage.name, position, package)
+            for line in islice(stage.lines, SAMPLE)
+            for position, package in enumerate(line.packages, 1)
+        ]
+        known = [seconds.middle for seconds in took if seconds is not None]
+        if known and len(known) == len(took):
+            yield stage.name, statistics.fmean(known)
+
+
 def _names(package: PackageSpec) -> Iterator[str]:
     """Yield the names of the files that packages make for a package."""
     for binary in package.binaries:

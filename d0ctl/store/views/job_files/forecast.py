@@ -12,20 +12,21 @@ from d0ctl.store.connection import Store
 
 
 class RunTimes(NamedTuple):
-    """Facts from earlier jobs with the same job file, the last of which is `job`: the run time of a
-    package of each stage, and how many files each late output was."""
+    """Facts from earlier jobs with the same job file, the last of which is `job`, or None without
+    any: the run time of a package of each stage, and how many files each late output
+    was."""
 
-    job: str
+    job: str | None
     seconds: Mapping[str, float]
     late: Mapping[str, int]
 
 
-def run_times(store: Store, source: str) -> RunTimes | None:
-    """Return the run times of the last successes of a job file; None if there are none."""
+def run_times(store: Store, source: str) -> RunTimes:
+    """Return the run times of the last successes of a job file."""
     rows = [row for row in store.rows("run_times_of_source", source=source)
             if row["seconds"] is not None]  # fmt: skip
     if not rows:
-        return None
+        return RunTimes(None, {}, {})
     late = store.rows("late_counts", job=rows[0]["id"])
     return RunTimes(rows[0]["job"], {row["name"]: row["seconds"] for row in rows},
                     {row["name"]: row["files"] for row in late})  # fmt: skip
