@@ -160,3 +160,30 @@ def test_a_line_that_comes_back_after_an_update_removed_it_is_said_to_have_no_re
     assert "restored, and read by no other package: 1 file\n  sim-2\n" in plan
     assert "added to the inputs" not in plan
     assert "no other package reads the restored files\n" in done
+
+
+def test_a_merge_that_is_dropped_itself_neither_blocks_a_restore_nor_runs_again(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "prod.yaml").write_text(MERGED)
+    d0ctl("submit", str(tmp_path / "prod.yaml"))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/2/1")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    site.finish("prod/2/1/1")
+    d0ctl("kill-line", "prod/2/1", "--drop-outputs")
+
+    assert "d0ctl restore-line prod/1/2\n" in d0ctl("why", "prod/1/2/1").stdout
+    d0ctl("restore-line", "prod/1/2")
+
+    assert site.phase("prod/2/1/1") == "done"
+    assert faults(site.store) == []
+
+    d0ctl("restore-line", "prod/2/1")
+
+    status = d0ctl("status", "prod").stdout
+    assert "prod/2/1/1 ran with 1 of 2 inputs, missing: sim-2" in status
+    assert "1 package of `prod` is out of date" in status
+    d0ctl("update", "prod", "--again", "--yes")
+    assert site.phase("prod/2/1/1") == "ready"
+    assert faults(site.store) == []

@@ -144,3 +144,9 @@ TestLife.settings = MACHINES
 
 def test_a_package_of_a_dropped_line_can_get_other_outputs_by_an_update() -> None:
     Life.replay(("drop", 300), ("update", 1, [0, 433, 575], False))
+
+
+def test_a_merge_in_a_dropped_line_does_not_run_again_with_the_inputs_that_come_back() -> None:
+    Life.replay(
+        ("get_on_further", 1), ("drop", 0), ("get_on", 1), ("drop", 4), ("restore", 0, True)
+    )

@@ -102,7 +102,7 @@ delete from selected_package
 
 -- name: launched_without
 -- A package that was launched, or has succeeded, without files of the selected ones; one that has not
--- ended comes first.
+-- ended comes first; not those of other dropped lines.
 select package_path.path,
        package.phase, attempt.launched
   from selected_package
@@ -111,6 +111,8 @@ select package_path.path,
   join package on package.id = input.package_id
               and package.phase in (select name from phase
                                      where status in ('launched', 'successful'))
+  join line on line.id = package.line_id
+           and (line.dropped is null or package.id in (select package_id from selected_package))
   join package_path on package_path.package_id = package.id
   left join attempt on attempt.id = package.attempt_id
  order by package.phase = 'done'
@@ -118,7 +120,7 @@ select package_path.path,
 
 -- name: done_without
 -- The packages of their job that have succeeded without files of the selected ones, and those that
--- have read their files, recursively.
+-- have read their files, recursively; not those of other dropped lines.
 with recursive reader (package_id) as (
     select package.id
       from selected_package
@@ -126,13 +128,17 @@ with recursive reader (package_id) as (
       join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
       join package on package.id = input.package_id and package.phase = 'done'
                   and package.job_id = file.job_id
+      join line on line.id = package.line_id
+               and (line.dropped is null or package.id in (select package_id from selected_package))
     union
     select package.id
       from reader
       join file on file.package_id = reader.package_id
       join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
       join package on package.id = input.package_id and package.phase = 'done'
-                  and package.job_id = file.job_id)
+                  and package.job_id = file.job_id
+      join line on line.id = package.line_id
+               and (line.dropped is null or package.id in (select package_id from selected_package)))
 select package.id, package_path.path, package.phase
   from reader
   join package on package.id = reader.package_id
@@ -176,6 +182,7 @@ with recursive restored (line_id) as (
                 or (reader.phase = 'done'
                     and exists (select 1 from file as made
                                  where made.package_id = reader.id and made.dropped = 1)))
+      join line on line.id = reader.line_id and (line.named = 0 or line.dropped is null)
 )
 select package_path.path,
        reader.phase, attempt.launched
@@ -186,6 +193,8 @@ select package_path.path,
   join package as reader on reader.id = input.package_id
                         and reader.phase in (select name from phase
                                               where status in ('launched', 'successful'))
+  join line on line.id = reader.line_id
+           and (line.dropped is null or line.id in (select line_id from restored))
   join package_path on package_path.package_id = reader.id
   left join attempt on attempt.id = reader.attempt_id
  limit 1;
@@ -217,6 +226,7 @@ select package_path.path,
           join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
           join package as reader on reader.id = input.package_id
                       and (reader.phase <> 'done' or reader.job_id = file.job_id)
+          join line on line.id = reader.line_id and line.dropped is null
          where input.package_id not in (select package_id from selected_package)
          group by input.package_id) as gaining
   join package on package.id = gaining.package_id
@@ -320,7 +330,8 @@ delete from outdated_package
 
 -- name: outdate_lacking_elsewhere
 -- Packages of other jobs that have succeeded without files of the selected ones, which are back, are out
--- of date, and so are, recursively, the readers of their files in the same job.
+-- of date, and so are selected ones that lack files restored before them, and, recursively, the readers
+-- of their files in the same job.
 insert or ignore into outdated_package (package_id, job_id, by_recipe, acceptable)
 with recursive outdated (package_id, job_id, acceptable) as (
     select package.id, package.job_id, 1
@@ -331,6 +342,11 @@ with recursive outdated (package_id, job_id, acceptable) as (
                            and lacking_restored.file_id = file.id
       join package on package.id = input.package_id and package.job_id <> file.job_id
       join line on line.id = package.line_id and line.named <> 2
+    union
+    select package.id, package.job_id, 1
+      from selected_package
+      join lacking_restored on lacking_restored.package_id = selected_package.package_id
+      join package on package.id = lacking_restored.package_id
     union
     select package.id, package.job_id, null
       from outdated
