@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from d0ctl.actions import undo
+from d0ctl.actions.action import MOST_SHOWN
 from d0ctl.model import Phase
 from d0ctl.select import Selector
 from d0ctl.select.condense import by_state
@@ -31,6 +32,10 @@ AT_A_LIMIT = {
 
 MOST_MAKERS = 3
 """How many of the packages are named that have to run first."""
+
+
+MOST_PATHS = 3
+"""Up to how many paths of lines a command has; of more, it has ranges."""
 
 
 def keep_retryable(selected: Selection, target: Selector, now: float) -> Selection:
@@ -135,6 +140,16 @@ def staying(store: Store, lines: Sequence[int], packages: int) -> tuple[str, ...
     return (f"{stay} dropped, as files that they need are: {how_to_restore(store, lines)}",)
 
 
+def stay_dropped(store: Store, lines: Sequence[int]) -> str:
+    """Say how many lines of a job file stay dropped, and what restores them; empty without any."""
+    if not lines:
+        return ""
+    how = how_to_restore(store, lines[:MOST_SHOWN])
+    more = " ..." if len(lines) > MOST_SHOWN else ""
+    stay = count(len(lines), "line of the job file stays", "lines of the job file stay")
+    return f"{stay} dropped: {how}{more}"
+
+
 def removed_lines(paths: Sequence[str]) -> Iterator[str]:
     """Say that later stages do without lines to restore that the job file does not have."""
     if paths:
@@ -147,9 +162,11 @@ def removed_lines(paths: Sequence[str]) -> Iterator[str]:
 
 def restore_command(store: Store, paths: Iterable[str], lines: Iterable[int]) -> str:
     """Return the command that restores lines by their paths, with these and others by their ids."""
+    named = list(paths)
+    targets = named if len(named) <= MOST_PATHS else undo.ranges(named)
     readers = [line_launched_without(store, line) for line in lines]
     more = ["--again"] * any(reader and reader["phase"] == Phase.DONE for reader in readers)
-    return undo.command("restore-line", paths, *more)
+    return undo.command("restore-line", targets, *more)
 
 
 def dropped_readers(selected: Selection) -> str:

@@ -150,3 +150,31 @@ def test_a_merge_that_has_read_a_dropped_file_stays_out_of_date_if_it_is_dropped
     d0ctl("update", "prod", "--again")
     assert site.phase("prod/3/1/1") == "ready"
     assert faults(site.store) == []
+
+
+def test_update_says_which_lines_of_the_job_file_stay_dropped(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    def said(*more: str) -> list[str]:
+        return [row for row in d0ctl("update", "prod", *more).stdout.splitlines() if "stay" in row]
+
+    file.write_text(SEEDS.replace("[1, 2, 3]", "[1, 2]"))
+    by_update = said()
+    file.write_text(SEEDS)
+    again = said()
+    d0ctl("kill-line", "prod/1/3", "--drop-outputs")
+    by_person = [said("--dry-run"), said()]
+    file.write_text(SEEDS.replace("[1, 2, 3]", "[1, 2]"))
+    removed = said()
+    file.write_text(SEEDS)
+    back = [said("--dry-run"), said()]
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    two = said()
+
+    assert by_update == again == removed == []
+    one = ["2 lines of the job file stay dropped: d0ctl restore-line prod/1/3"]
+    assert [*by_person, *back] == [one] * 4
+    assert two == ["4 lines of the job file stay dropped: d0ctl restore-line prod/1/2 prod/1/3"]
+    assert d0ctl("restore-line", "prod/1/2", "prod/1/3").exit_code == 0
+    assert said() == []
+    assert faults(site.store) == []

@@ -85,6 +85,8 @@ class UpdatePlan(Plan):
     """Whether the job file before reads jobs that are gone, so that it can't be taken again."""
     followers: Sequence[Follower]
     """The jobs that take all files of a stage that gets or loses lines."""
+    dropped: str
+    """How many lines of the job file stay dropped, and what restores them; empty if none do."""
 
 
 def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
@@ -195,6 +197,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.readers
     moved -= found.returned.keys()
     yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
+    yield from [plan.dropped] * bool(plan.dropped)
     if plan.followers:
         first, rest = plan.followers[0].name, plan.followers[1:]
         others = f", and {count(len(rest), 'other job')}" if rest else ""

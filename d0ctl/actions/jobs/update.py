@@ -11,6 +11,7 @@ from d0ctl.actions.jobs._home_warnings import of_memory
 from d0ctl.actions.jobs._update_plan import UpdateOptions as UpdateOptions
 from d0ctl.actions.jobs._update_plan import UpdatePlan as UpdatePlan
 from d0ctl.actions.jobs._update_plan import said
+from d0ctl.actions.retryable import stay_dropped
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec, has_file
@@ -19,6 +20,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs import results
 from d0ctl.store.jobs.correction import correct, corrected_spec, planning
 from d0ctl.store.jobs.correction.changed_requests import change_keys, changed_requests
+from d0ctl.store.jobs.correction.comparison import Comparison
 from d0ctl.store.jobs.correction.texts import (
     followers,
     has_text,
@@ -114,6 +116,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         results=changed, names_other=_names_other(store, job, spec),
         reads_gone=reads_gone(store, job.id),
         followers=followers(store, job.id, job.name, comparison.other_lines),
+        dropped=_dropped(store, comparison) if part is None else "",
     )  # fmt: skip
 
 
@@ -131,6 +134,10 @@ def _settings(store: Store, job: JobSummary, spec: JobSpec) -> Iterator[str]:
     for name in sorted(old.keys() | new.keys()):
         if known and old.get(name) != new.get(name):
             yield f"parameter {name}: {old.get(name, 'none')} -> {new.get(name, 'none')}"
+
+
+def _dropped(store: Store, comparison: Comparison) -> str:
+    return stay_dropped(store, [line for stage in comparison.stages for line in stage.stay_dropped])
 
 
 def _is_same(store: Store, job: JobSummary, spec: JobSpec) -> bool:

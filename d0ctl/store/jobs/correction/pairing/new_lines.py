@@ -62,6 +62,11 @@ class NewStage(Struct):
             return enumerate(self.lines, 1)
         return ((number, self.lines[number - 1]) for number in self.rest)
 
+    @property
+    def stay_dropped(self) -> list[int]:
+        """Those of its lines that stay dropped, by their ids."""
+        return [line.old.id for line in self.lines if line.old and line.stays_dropped]
+
     def pairs(self, spec: StageSpec) -> Iterable[tuple[int, NewLine, LineSpec]]:
         """Return these lines with their definitions in the job file."""
         if self.is_left:
