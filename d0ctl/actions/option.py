@@ -42,6 +42,8 @@ class Option:
     """What the history records of the value; None for nothing: it may be a secret."""
     least: int | None = None
     """The smallest number that is accepted."""
+    present: Callable[[Any, Any, float], str] | None = None
+    """What it is now of a target in a store, for the dashboard to ask for another: `now 50`."""
 
     @property
     def is_argument(self) -> bool:

@@ -121,7 +121,7 @@ def test_a_priority_is_asked_for_and_given(site: Site, dashboard: Open) -> None:
 
     async def script(desk: Desk) -> None:
         await desk.press("P")
-        await desk.sees("higher is scheduled first")
+        await desk.sees("priority prod: now 50; 0 to 100; higher is scheduled first")
         await desk.type("80")
         await desk.press("enter")
         await desk.sees("$ d0ctl priority prod 80", "do it")

@@ -10,10 +10,11 @@ from d0ctl.actions.option import Options, ValueType, argument
 from d0ctl.actions.selection import KILLABLE, changeable, is_whole_job, jobs_of
 from d0ctl.errors import Refused
 from d0ctl.model import Phase, by_status
+from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.retry import keep_phases
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, selection
 from d0ctl.units import count, listed
 
 NOTHING_LEFT = "no package is left to start"
@@ -28,6 +29,26 @@ def _read(text: str) -> int:
     return int(text)
 
 
+ABLE = KILLABLE | {Phase.FAILED}
+"""Packages that may be scheduled, now or after a retry."""
+
+
+def _present(store: Store, target: Selector, now: float) -> str:
+    """Return the priority of jobs, or that of packages which may be scheduled; empty if none may.
+
+    Raises NotFound.
+    """
+    if is_whole_job(target):
+        found = [job.priority for job in jobs_of(store, target)]
+    else:
+        selected = selection.choose(store, target, now=now)
+        keep_phases(selected, ABLE)
+        found = lifecycle.priorities(selected)
+    if not found:
+        return ""
+    return f"now {min(found)}" + (f" to {max(found)}" if min(found) < max(found) else "")
+
+
 @dataclass(frozen=True, slots=True)
 class PriorityOptions(Options):
     """Options of priority."""
@@ -37,11 +58,8 @@ class PriorityOptions(Options):
         "0 to 100; higher is scheduled first.",
         type=ValueType(_read),
         log=lambda number: [str(number)],
+        present=_present,
     )
-
-
-ABLE = KILLABLE | {Phase.FAILED}
-"""Packages that may be scheduled, now or after a retry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,18 @@
 """From a key or a line of the palette to the dialog of an action: ask for missing values."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING
 from functools import partial
 from typing import Any
 
 from d0ctl.actions import ACTIONS
 from d0ctl.actions.action import Target
-from d0ctl.actions.option import fields_of
-from d0ctl.errors import D0Error
+from d0ctl.actions.option import Option, fields_of
+from d0ctl.errors import D0Error, NotFound, Refused
+from d0ctl.select import Selector
+from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
@@ -200,12 +204,29 @@ def _with_argument(dashboard: AppInterface, verb: str, wanted: Target, marks: Ma
         if written is not None:
             dashboard.plan(first_way(verb, wanted, **read(written)), marks)
 
-    title = f"{verb} {wanted.brief}: {option.help.rstrip('.')}"
+    present = _present(dashboard, option, wanted, marks)
+    title = f"{verb} {wanted.brief}: {present}{option.help.rstrip('.')}"
     if option.choices:
         _choose(dashboard, title, partial(search_results.known_words, option.choices), go)
     else:
         box = QuestionBox(dashboard, title.replace("[", "\\["), check=read)
         dashboard.app.push_screen(box, go)
+
+
+def _present(dashboard: AppInterface, option: Option, wanted: Target, marks: Marks | None) -> str:
+    """Return what a value is now; empty if that is not known, or for too many parts of jobs."""
+    read = option.present
+    is_quick = isinstance(wanted, Selector) and wanted.names_jobs
+    if read is None or not (is_quick or (marks and _packages(dashboard, marks) <= MOST_TRIED)):
+        return ""
+
+    def find(store: Store) -> str:
+        with suppress(NotFound, Refused):  # the dialog says so
+            return read(store, wanted, time.time())
+        return ""
+
+    found = dashboard.source.ask(find, "")
+    return f"{found}; " if found else ""
 
 
 def _choose(dashboard: AppInterface, title: str, find: Find, go: Go) -> None:
