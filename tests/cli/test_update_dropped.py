@@ -178,3 +178,36 @@ def test_update_says_which_lines_of_the_job_file_stay_dropped(
     assert d0ctl("restore-line", "prod/1/2", "prod/1/3").exit_code == 0
     assert said() == []
     assert faults(site.store) == []
+
+
+def test_a_package_that_lacks_inputs_of_a_dropped_line_says_what_restores_them(
+    site: Site, d0ctl: Type, file: Path, tmp_path: Path
+) -> None:
+    (other := tmp_path / "sum.yaml").write_text(
+        "job: sum\nstages: [{lines: [{run: x, inputs: {from: prod/sel}, outputs: s}]}]\n"
+    )
+    assert d0ctl("submit", str(other)).exit_code == 0
+    d0ctl("kill-line", "prod/1/3", "--drop-outputs")
+    lacks, restore = (
+        "with 2 of 3 inputs, missing: sel-3; to get it: ",
+        "d0ctl restore-line prod/1/3",
+    )
+    before = [d0ctl("status", job).stdout for job in ("prod", "sum")]
+    for package in ("1/1/1", "1/2/1", "2/1/1", "2/2/1", "3/1/1"):
+        site.finish(f"prod/{package}")
+    site.finish("sum/1/1/1")
+    update = "d0ctl update sum/1/1/1 --again"
+
+    assert all(f"will run {lacks}`{restore}`\n" in page for page in before)
+    for page in ("status", "why", "results"):
+        answer = d0ctl(page, "prod")
+        assert f"ran {lacks}`{restore} --again`\n" in answer.stdout + answer.stderr, page
+    page = d0ctl("why", "sum/1/1/1").stdout
+    assert f"it ran {lacks}`{restore} --again`, then `{update}`\n" in page
+    assert d0ctl("restore-line", "prod/1/3", "--again").exit_code == 0
+    assert d0ctl("update", "sum/1/1/1", "--again").exit_code == 0
+    assert [site.phase(path) for path in ("prod/1/3/1", "prod/3/1/1", "sum/1/1/1")] == [
+        "ready", "waiting", "waiting",
+    ]  # fmt: skip
+    assert "sel-3" in inputs(d0ctl, "sum/1/1/1") and "sel-3" in inputs(d0ctl, "prod/3/1/1")
+    assert faults(site.store) == []

@@ -99,7 +99,8 @@ CAUSES = {
     "reco001/2/1/1": (
         "package `reco001/2/1/1` waits for file `reco-1` of `reco001/1/1/2`, which is waiting",
         ["the cause is `reco001/1/1/1`, which is failed",
-         "it will run with 6 of 7 inputs, missing: gen-7",
+         "it will run with 6 of 7 inputs, missing: gen-7; "
+         "to get it: `d0ctl restore-line reco001/1/7`",
          "line `reco001/1/1` can be dropped: packages that can run without it do so"],
         "d0ctl kill-line reco001/1/1 --drop-outputs",
     ),

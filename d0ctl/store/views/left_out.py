@@ -1,6 +1,7 @@
 """Dropped lines, the inputs that packages lack because of them, and outdated packages."""
 
 import json
+import shlex
 from collections.abc import Container, Sequence
 from typing import NamedTuple
 
@@ -16,6 +17,9 @@ MOST_NAMED = 100
 MOST_COUNTED = 1000
 """Among how many packages of a job those are counted that keep no files."""
 
+MOST_RESTORED = 3
+"""Up to how many lines are named that have to be restored for them."""
+
 NOT_KEPT = "not kept, as the package has no `outputs`"
 """How the remark of a wrapper on files without outputs begins."""
 
@@ -30,14 +34,22 @@ class Shortfall(Struct, frozen=True):
     names: tuple[str, ...]
     has_run: bool = True
     """Whether its last attempt lacked inputs, too: a failed package loses some after it ran."""
+    restoring: tuple[str, ...] = ()
+    """The arguments of `restore-line` by which it gets all of them; empty if none are known."""
 
     def sentence(self, most: int = 5) -> str:
-        """`97 of 100 inputs, missing: ...`."""
+        """`97 of 100 inputs, missing: ...`, and by which command it gets these, if it is known."""
         names = [*self.names[:most]]
         more = self.asked - self.supplied - len(names)
         if more > 0:
             names.append(f"{more:,} more")
-        return f"{self.supplied:,} of {self.asked:,} inputs, missing: {listed(names)}"
+        them = "it" if self.asked - self.supplied == 1 else "them"
+        command = shlex.join(["d0ctl", "restore-line", *self.restoring])
+        how = f"; to get {them}: `{command}`" if self.restoring else ""
+        job = self.path.partition("/")[0]
+        if how and self.phase == Phase.DONE and not self.restoring[0].startswith(f"{job}/"):
+            how += f", then `d0ctl update {self.path} --again`"
+        return f"{self.supplied:,} of {self.asked:,} inputs, missing: {listed(names)}{how}"
 
 
 REMOVED = 2
@@ -88,7 +100,24 @@ def shortfall(store: Store, package: int, path: str, phase: str) -> Shortfall | 
     row = store.row("count_inputs", package=package)
     assert row is not None
     has_run = phase != Phase.FAILED or bool(store.value("lacked_inputs", package=package))
-    return Shortfall(path, phase, row["given"], row["asked"], tuple(names), has_run)
+    return Shortfall(path, phase, row["given"], row["asked"], tuple(names), has_run,
+                     _restoring(store, package))  # fmt: skip
+
+
+def _restoring(store: Store, package: int) -> tuple[str, ...]:
+    """Return by which lines a package gets its missing inputs, if they can be restored now: with
+    --again if a package has succeeded without them.
+    """
+    lines = store.rows("lines_lacked", package=package, limit=MOST_RESTORED + 1)
+    is_removed = any(row["named"] == REMOVED for row in lines)
+    if store.home.archive or is_removed or not 0 < len(lines) <= MOST_RESTORED:
+        return ()
+    found = [store.row("line_launched_without", line=row["id"]) for row in lines]
+    readers = [row["phase"] for row in found if row is not None]
+    if any(phase != Phase.DONE for phase in readers):
+        return ()
+    paths = [f"{row['job']}/{row['stage']}/{row['line']}" for row in lines]
+    return (*paths, *["--again"] * bool(readers))
 
 
 def short_packages(store: Store, job: int, most: int) -> list[Shortfall]:

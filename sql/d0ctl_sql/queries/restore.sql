@@ -166,6 +166,34 @@ select line.id, line.named, place.job, place.stage, place.line
   join package_path as place on place.package_id = package.id
  order by line.id;
 
+-- name: lines_lacked
+-- The lines that were dropped by name, or by an update, with which all missing inputs of a package
+-- come back; none if some are missing for another reason.
+with recursive above (line_id) as (
+    select maker.line_id
+      from input
+      join file on file.id = input.file_id
+      join package as maker on maker.id = file.package_id
+     where input.package_id = :package and input.own = 0 and input.dropped = 1
+    union
+    select maker.line_id
+      from above
+      join line on line.id = above.line_id and line.named < 2
+      join package on package.line_id = line.id
+      join input on input.package_id = package.id and input.own = 0
+           and (line.named = 0 or input.required = 1)
+      join file on file.id = input.file_id and file.dropped = 1
+      join package as maker on maker.id = file.package_id)
+select line.id, line.named, place.job, place.stage, place.line
+  from above
+  cross join line on line.id = above.line_id and line.named <> 0 and line.dropped is not null
+  join package on package.line_id = line.id and package.seq = 1
+  join package_path as place on place.package_id = package.id
+ where not exists (select 1 from input join file on file.id = input.file_id
+                    where input.package_id = :package and input.own = 0 and input.dropped = 1
+                      and file.dropped = 0)
+ order by line.id limit :limit;
+
 -- name: line_launched_without
 -- A package that was launched, or has succeeded, without files of a line or of what was dropped
 -- with it.
