@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.cli.commands.looking.pages import timeline_report
 from d0ctl.show.usage.slot_places import places
 from d0ctl.store import open_store
 from d0ctl.store.attempts import messages
@@ -132,6 +133,19 @@ def test_its_csv_has_a_line_for_each_attempt_of_its_document(site: Site, d0ctl: 
         2,
         "d0ctl: one of `--csv` and `--json`\nd0ctl report timeline --help\n",
     )
+
+
+def test_its_csv_has_the_run_time_of_each_attempt(
+    site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent(site)
+    monkeypatch.setattr(timeline_report, "MOST", 1)  # of the page: documents have more
+    rows.change(site.store, "attempt", {"package_id": site.id_of("prod/1/2/1")}, suspended=20.0)
+
+    found = {line: row["run_time"] for line, row in timeline(d0ctl).items()}
+
+    assert found == {"1": "60.0", "2": "40.0", "3": "60.0", "4": "60.0", "5": "60.0",
+                     "6": "", "7": "", "8": ""}  # fmt: skip
 
 
 def test_on_a_terminal_it_is_as_wide_as_that(site: Site) -> None:

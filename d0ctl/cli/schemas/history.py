@@ -172,6 +172,9 @@ class TimelineAttempt(TypedDict):
     reason: str | None
     contact_lost: Annotated[Time | None, Meta(description="It takes no slot since: end unknown.")]
     straggler: Annotated[bool, Meta(description="It runs, or ran, much longer than its stage.")]
+    run_time: Annotated[
+        float | None, Meta(description="Seconds, so far if it runs; null if not known.")
+    ]
 
 
 class TimelineRow(TypedDict):

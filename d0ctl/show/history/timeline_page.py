@@ -40,13 +40,13 @@ def draw(sheet: Sheet, spans: Sequence[AttemptSpan], job: str | None, now: float
     sheet.add(*_legend(sheet, has_slow=bool(slow), has_staging=job is not None))
 
 
-def extent(spans: Sequence[AttemptSpan], now: float) -> tuple[float, float]:
+def extent(spans: Sequence[AttemptSpan], now: float, most: int = MOST) -> tuple[float, float]:
     """Return the first launch of the last attempts, and the last end: now if something still runs.
 
     Of the time before, only some attempts are known, those that run.
     """
     ends = (span.until(now) for span in spans)
-    return min((span.launched for span in spans[-MOST:]), default=now), max(ends, default=now)
+    return min((span.launched for span in spans[-most:]), default=now), max(ends, default=now)
 
 
 def _legend(sheet: Sheet, *, has_slow: bool, has_staging: bool) -> list[Span]:

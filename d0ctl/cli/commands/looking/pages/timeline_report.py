@@ -19,12 +19,15 @@ from d0ctl.errors import BadUsage
 from d0ctl.show.history import time_rows, timeline_page
 from d0ctl.show.history.time_rows import TimeRow
 from d0ctl.store.history import attempt_spans
-from d0ctl.store.history.attempt_spans import AttemptSpan
+from d0ctl.store.history.attempt_spans import MOST, AttemptSpan
 from d0ctl.store.views import browse
 from d0ctl.units import iso
 
 WIDTH = 100
 """The width of the page if stdout is no terminal."""
+
+MOST_IN_DOCUMENT = 100_000
+"""How many attempts are printed besides those that run, the last ones; this takes 3 s."""
 
 Job = Annotated[
     str | None,
@@ -43,7 +46,8 @@ def timeline(job: Job = None, csv: Csv = False, json: options.Json = False) -> N
         raise BadUsage(f"`{job}` is not one job", hint=f"d0ctl report timeline {wanted.job}")
     with session.reader() as store, store.reading():
         known = None if wanted is None else browse.job(store, wanted.job)
-        spans = attempt_spans.latest(store, None if known is None else known.id)
+        most = MOST_IN_DOCUMENT if csv or json else MOST
+        spans = attempt_spans.latest(store, None if known is None else known.id, most)
     if csv or json:
         document = _document(spans, None if known is None else known.name, now)
         _print_csv(document) if csv else emit_json(document)
@@ -54,20 +58,29 @@ def timeline(job: Job = None, csv: Csv = False, json: options.Json = False) -> N
 
 
 def _document(spans: Sequence[AttemptSpan], job: str | None, now: float) -> history.Timeline:
-    begin, end = timeline_page.extent(spans, now)
+    begin, end = timeline_page.extent(spans, now, MOST_IN_DOCUMENT)
     rows = time_rows.slots(spans, end, begin) if job is None else time_rows.lines(spans)
     slow = time_rows.stragglers(spans, now)
     return {
         "job": job,
         "begin": iso(begin) if spans else None,
         "end": iso(end) if spans else None,
-        "rows": [_row(time_row, slow) for time_row in rows],
+        "rows": [_row(time_row, slow, now) for time_row in rows],
     }
 
 
-def _row(row: TimeRow, slow: set[AttemptSpan]) -> history.TimelineRow:
-    attempts = [fill(history.TimelineAttempt, each, straggler=each in slow) for each in row.spans]
+def _row(row: TimeRow, slow: set[AttemptSpan], now: float) -> history.TimelineRow:
+    attempts = [
+        fill(
+            history.TimelineAttempt, each, straggler=each in slow, run_time=_rounded(each.ran(now))
+        )
+        for each in row.spans
+    ]
     return {"row": row.of, "slot": row.slot, "attempts": attempts}
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
 
 
 def _print_csv(document: history.Timeline) -> None:
