@@ -23,6 +23,8 @@ WITH_JOB = f"{UNKNOWN}: d0ctl removes it with its job"
 
 AFTER_JOB = f"{UNKNOWN}: an inventory removes it once its job is removed"
 
+NEXT = f"{UNKNOWN}: an inventory removes it"
+
 LEFT = f"{UNKNOWN}: d0ctl leaves it there"
 
 PERHAPS_LOST = f"{UNKNOWN}: the next inventory takes it in if it has the checksum of a lost copy"
@@ -94,4 +96,4 @@ def _of_input(unknown: UnknownInput | None, *, is_compared: bool) -> str:
         return LEFT
     if unknown.has_job:
         return AFTER_JOB
-    return LATER if unknown.may_be_read else UNKNOWN
+    return LATER if unknown.may_be_read else NEXT

@@ -7,7 +7,7 @@ import pytest
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.steps import inventory
-from d0ctl.doctor.orphans import AFTER_JOB, LATER, LEFT, UNKNOWN, orphans
+from d0ctl.doctor.orphans import AFTER_JOB, LATER, LEFT, NEXT, orphans
 from d0ctl.nodes.inventory import Survey
 from d0ctl.store.nodes import registry
 from d0ctl_wrapper.protocol.paths import NodePaths
@@ -68,7 +68,7 @@ def running(desk: Desk, run: str) -> None:
 def test_an_input_of_no_job_is_removed_with_the_first_inventory(desk: Desk) -> None:
     cache = node_cache(desk)
     path = planted(cache, f"{OF_NO_JOB}/r-2.txt")
-    assert findings(desk, cache) == {f"{OF_NO_JOB}/r-2.txt": (UNKNOWN, True)}
+    assert findings(desk, cache) == {f"{OF_NO_JOB}/r-2.txt": (NEXT, False)}
 
     list_again(desk)
     assert findings(desk, cache) == {}
