@@ -175,7 +175,7 @@ def is_awaited(selected: Selection) -> bool:
 
 
 def losing(selected: Selection) -> list[Row]:
-    """Return the packages that lose an input by a drop and continue without it."""
+    """Return the packages that lose an input by a drop and may continue without it."""
     return selected.rows("choose_losing")
 
 

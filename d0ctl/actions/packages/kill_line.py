@@ -3,11 +3,11 @@
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Conflict, Plan, Request, Way
 from d0ctl.actions.option import Options, flag
+from d0ctl.actions.packages._losing import NONE_LOSING, LosingPackages, losing_packages
 from d0ctl.actions.packages._whole_lines import check_level, needing_elsewhere
 from d0ctl.actions.packages.kill import WAIT, being_killed
 from d0ctl.actions.selection import KILLABLE, rows, split_selected
@@ -35,15 +35,6 @@ class KillLineOptions(Options):
     )
 
 
-class LosingPackage(NamedTuple):
-    """A package that loses inputs and continues; `starts` if no other input is missing."""
-
-    path: str
-    lost: int
-    left: int
-    starts: bool
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KillLinePlan(Plan):
     """What kill-line would do; most of it is about dropped outputs."""
@@ -63,11 +54,9 @@ class KillLinePlan(Plan):
     """How many these are."""
     files: int = 0
     files_lost: tuple[str, ...] = ()
-    losing_packages: tuple[LosingPackage, ...] = ()
-    losing: int = 0
+    losing: LosingPackages = NONE_LOSING
     is_lacked: bool = False
     """Whether packages have run without these files before, so that an undo needs --again."""
-    starting: int = 0
     readers: Listed = NONE
     """Packages that have succeeded with these files, and stay as they are."""
     needing: Listed = NONE
@@ -116,8 +105,6 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
     followed = [row for row in rows(selected)
                 if row.phase == Phase.DONE and row.path not in own_paths]  # fmt: skip
     following = stay.get(Phase.DONE, 0) - own.get(Phase.DONE, 0)
-    losing_packages = [LosingPackage(row["path"], row["lost"], row["left"], bool(row["starts"]))
-              for row in lifecycle.losing(selected)]  # fmt: skip
     everything = sum(phases.values())
     packages = everything - sum(stay.values())
     files = lifecycle.count_files(selected, dropped=False)
@@ -135,10 +122,8 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
         following=following,
         files=files,
         files_lost=lifecycle.files(selected, MOST_SHOWN, dropped=False),
-        losing_packages=tuple(losing_packages[:MOST_SHOWN]),
-        losing=len(losing_packages),
+        losing=losing_packages(selected),
         is_lacked=restore_line.launched_without(selected) is not None,
-        starting=sum(loser.starts for loser in losing_packages),
         readers=retry.readers_done(selected),
         needing=retry.lines_needing_elsewhere(selected),
         behind=retry.lines_needing_elsewhere(selected, behind=True),
@@ -164,7 +149,7 @@ def undo_kill_line(plan: KillLinePlan) -> str | None:
         return None
     if plan.request.options.drop_outputs:
         # By then, packages that go on, or run again, without these files may have succeeded.
-        read = plan.losing > 0 or plan.is_lacked or plan.readers.number > 0 or bool(plan.enough)
+        read = bool(plan.losing) or plan.is_lacked or plan.readers.number > 0 or bool(plan.enough)
         paths += tuple(path for stage in plan.enough for path in stage.paths)
         return undo.command(RESTORE, paths, *["--again"] * read)
     if (before := plan.unchanged.get(Phase.CANCELED, 0)) or plan.request.target.is_filtered:
@@ -210,13 +195,7 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
     alone = "dropped, and read by no other package"
     removed = "removed from the inputs of later packages" if is_read else alone
     yield from wording.counted(removed, plan.files, "file", plan.files_lost)
-    losing_packages = [
-        f"{loser.path} loses {count(loser.lost, 'input')}, keeps {count(loser.left)}"
-        + (", and will be ready" if loser.starts else "")
-        for loser in plan.losing_packages
-    ]
-    yield from wording.counted("continuing without these files", plan.losing, "package",
-                               losing_packages)  # fmt: skip
+    yield from plan.losing.plan()
     for stage in plan.enough:
         ready = f", and {count(stage.starting, 'package')} will be ready" if stage.starting else ""
         yield f"then {stage.reason}: {_others(stage)} will be dropped{ready}"
@@ -256,11 +235,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
     if plan.following:
         left = count(plan.following, "successful package", "successful packages")
         yield f"the files of {left}, left without inputs, are dropped, too"
-    if plan.losing:
-        are = count(plan.starting, "is ready now", "are ready now")
-        starting = f"; {are}" if plan.starting else ""
-        goes = count(plan.losing, "package continues", "packages continue")
-        yield f"{goes} without these files{starting}"
+    yield from plan.losing.report()
     for stage in plan.enough:
         are = count(stage.starting, "package is ready now", "packages are ready now")
         starting = f"; {are}" if stage.starting else ""

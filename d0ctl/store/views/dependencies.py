@@ -1,11 +1,12 @@
 """What packages and nodes wait for: missing inputs, files and software in transit."""
 
+import json
 from collections import Counter
 from collections.abc import Collection
 
 from msgspec import Struct
 
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.rows import make
 
 MOST_FOLLOWED = 60
@@ -72,6 +73,24 @@ def ended_before(store: Store, packages: Collection[int]) -> list[tuple[str, str
                 if phase != "waiting":
                     ended[path] = phase
     return list(reversed(ended.items()))
+
+
+def blocked_by(selected: Selection, readers: Collection[int]) -> dict[int, int]:
+    """Return which of these readers stay blocked without the selected packages, and by which.
+
+    Packages that run only after a retry are few, so the search starts from these.
+    """
+    rows = selected.rows("unmade_beside", readers=json.dumps([*readers])) if readers else []
+    causes = {row["id"]: row["id"] for row in rows}
+    ahead = list(causes)
+    while ahead:
+        rows = selected.rows("waiting_for", packages=json.dumps(ahead))
+        ahead = []
+        for row in rows:
+            if row["reader"] not in causes:
+                causes[row["reader"]] = causes[row["package"]]
+                ahead.append(row["reader"])
+    return {reader: causes[reader] for reader in readers if reader in causes}
 
 
 def lines_before(store: Store, package: int, limit: int) -> list[Row]:

@@ -146,9 +146,9 @@ select exists (select 1
                   and package.id not in (select package_id from selected_package));
 
 -- name: choose_losing
--- Packages that lose inputs because of the selection and continue without them: how many they lose
+-- Packages that lose inputs because of the selection and may continue without them: how many they lose
 -- and keep of those that packages make, and whether these were the last that they waited for.
-select package_path.path,
+select package.id,
        losing.lost,
        (select count(*)
           from input join file on file.id = input.file_id and file.package_id is not null
@@ -163,11 +163,48 @@ select package_path.path,
          where input.package_id not in (select package_id from selected_package)
          group by input.package_id) as losing
   join package on package.id = losing.package_id
-  join package_path on package_path.package_id = package.id
  where package.phase in (select name from phase where may_start = 1)
     or (package.early = 1 and losing.absent > 0
         and package.phase in (select name from phase where is_active = 1))
  order by package.id;
+
+-- name: unmade_beside
+-- Packages that run only after a retry, beside the selected ones, of the jobs of these :readers and of
+-- those whose files these jobs read.
+with recursive feeding (job_id) as (
+    select package.job_id
+      from json_each(:readers) as reader join package on package.id = reader.value
+     union
+    select need.maker_id from feeding join need on need.job_id = feeding.job_id)
+select package.id
+  from feeding
+  cross join package indexed by package_in_phase
+    on package.job_id = feeding.job_id and package.phase in ('failed', 'canceled', 'dropped')
+ where package.id not in (select package_id from selected_package)
+ order by package.id;
+
+-- name: waiting_for
+-- Which packages wait for these :packages, beside the selected ones. Stages with a lower `require` may
+-- continue without them.
+select before.id as package, reader.id as reader
+  from json_each(:packages) as some
+  cross join package as before on before.id = some.value
+  cross join package as reader
+    on reader.id in (select input.package_id
+                       from file
+                       join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+                      where file.package_id = before.id and file.present = 0
+                      union all
+                     select next.id from package as next
+                      where next.line_id = before.line_id and next.seq = before.seq + 1
+                      union all
+                     select next.id
+                       from line_order
+                       join package as next on next.line_id = line_order.line_id and next.seq = 1
+                      where line_order.after_id = before.line_id and before.phase <> 'dropped')
+   and reader.phase = 'waiting' and reader.early = 0
+  cross join stage on stage.id = reader.stage_id and stage.require >= 1
+ where reader.id not in (select package_id from selected_package);
 
 -- name: left_unread
 -- How many files that packages have made are removed if the selected packages are dropped, as only

@@ -1,0 +1,105 @@
+"""What a drop says of packages that lose inputs, and that other packages keep blocked."""
+
+from pathlib import Path
+
+from tests.cli.conftest import Type
+from tests.store.requiring import merge
+from tests.support.building import job, line, package, production
+from tests.support.site import Site
+
+READER = """\
+job: use
+stages:
+  - {name: use, lines: [{for: {n: [1, 2]}, run: x, inputs: "prod:sim-{n}", outputs: "use-{n}"}]}
+  - {name: merge, lines: [{run: x, inputs: {from: use}, outputs: all}]}
+"""
+CHAIN = """\
+job: chain
+stages:
+  - {name: set-up, lines: [{run: x, outputs: a}]}
+  - {name: make, lines: [{run: x, outputs: b}, {run: x, outputs: c}]}
+  - {name: read, lines: [{run: x, inputs: {from: make}, after: set-up/1, outputs: d}]}
+"""
+
+
+def test_a_drop_says_which_other_package_keeps_a_reader_blocked(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=4))
+    for path in ("prod/1/1/1", "prod/1/1/2", "prod/1/3/1"):
+        site.finish(path)
+    for path in ("prod/1/2/1", "prod/1/3/2", "prod/1/4/1"):
+        site.fail(path)
+
+    plan = d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--dry-run").stdout
+    first = d0ctl("kill-line", "prod/1/2", "--drop-outputs").stdout
+    second = d0ctl("kill-line", "prod/1/3", "--drop-outputs").stdout
+    last = d0ctl("kill-line", "prod/1/4", "--drop-outputs").stdout
+
+    assert (
+        "staying blocked: 1 package\n"
+        "  prod/2/1/1 loses 1 input, keeps 3; it waits for `prod/1/3/2`, which is failed\n"
+    ) in plan
+    stays = "`prod/2/1/1` stays blocked: it waits for"
+    assert f"{stays} `prod/1/3/2`, which is failed\n" in first
+    assert f"{stays} `prod/1/4/1`, which is failed\n" in second
+    assert "continu" not in plan + first + second
+    assert "1 package continues without these files; 1 is ready now\n" in last
+
+
+def test_a_reader_that_waits_for_running_packages_continues(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=3))
+    site.fail("prod/1/2/1")
+
+    plan = d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--dry-run").stdout
+    done = d0ctl("kill-line", "prod/1/2", "--drop-outputs").stdout
+
+    assert "continuing without these files: 1 package\n  prod/2/1/1 loses 1 input" in plan
+    assert "1 package continues without these files\n" in done
+
+
+def test_a_drop_counts_the_readers_that_stay_blocked(site: Site, d0ctl: Type) -> None:
+    makers = [line(package(f"a-{i}"), name=str(i)) for i in range(1, 4)]
+    sums = [line(package(f"sum-{i}", takes=["a-1", "a-2", "a-3"])) for i in range(1, 4)]
+    site.submit(job(("make", makers), ("merge", sums)))
+    site.fail("prod/1/1/1")
+    d0ctl("kill", "prod/1/2/1", "--yes")
+
+    done = d0ctl("kill-line", "prod/1/1", "--drop-outputs").stdout
+
+    assert (
+        "`prod/2/1/1` stays blocked: it waits for `prod/1/2/1`, which is canceled"
+        "; 2 other packages stay blocked, too\n"
+    ) in done
+
+
+def test_a_reader_is_blocked_by_a_failed_package_of_another_job(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(production(lines=2))
+    use = tmp_path / "use.yaml"
+    use.write_text(READER)
+    d0ctl("submit", str(use))
+    site.fail("prod/1/2/1")
+
+    done = d0ctl("kill-line", "use/1/1", "--drop-outputs").stdout
+
+    assert "`use/2/1/1` stays blocked: it waits for `prod/1/2/1`, which is failed\n" in done
+
+
+def test_a_reader_that_may_continue_without_a_part_is_not_blocked(site: Site, d0ctl: Type) -> None:
+    site.submit(merge(0.5, lines=4))
+    site.fail("prod/1/4/1")
+
+    done = d0ctl("kill-line", "prod/1/1", "--drop-outputs").stdout
+
+    assert "1 package continues without these files\n" in done
+
+
+def test_a_line_after_a_failed_one_stays_blocked(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    chain = tmp_path / "chain.yaml"
+    chain.write_text(CHAIN)
+    d0ctl("submit", str(chain))
+    site.fail("chain/1/1/1")
+
+    done = d0ctl("kill-line", "chain/2/1", "--drop-outputs").stdout
+
+    assert "`chain/3/1/1` stays blocked: it waits for `chain/1/1/1`, which is failed\n" in done
