@@ -158,11 +158,11 @@ async def photograph(home: Home, profile: Path) -> None:
 async def photograph_report(home: Home, folder: Path) -> None:
     """Write what the page of the report of a job looks like."""
     d0ctl(home, "report", "usage", "zpeak", "--html", str(folder / "report.html"))
-    async with browser(folder / "profile", "1100,1400") as page:
+    async with browser(folder / "profile", "1312,1400") as page:
         await page.open(f"file://{folder}/report.html")
         await page.sees("zpeak")
         height = await page.run("document.documentElement.scrollHeight")
-        whole = {"x": 0, "y": 0, "width": 1100, "height": height, "scale": 1}
+        whole = {"x": 0, "y": 0, "width": 1312, "height": height, "scale": 1}
         taken = await page.call("Page.captureScreenshot", format="png", clip=whole,
                                 captureBeyondViewport=True)  # fmt: skip
     (FOLDER / "report.png").write_bytes(base64.b64decode(taken["data"]))

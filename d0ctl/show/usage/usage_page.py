@@ -15,7 +15,7 @@ _STYLE = """
   :root { --ink: #e4e8ee; --faint: #98a2b0; --ground: #252c36; --line: #38414e; --page: #171c23; }
 }
 body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--page);
-       max-width: 1060px; margin: 2rem auto; padding: 0 1rem; }
+       max-width: 1280px; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.05rem; margin: 2rem 0 .6rem; }
 p { margin: .2rem 0; color: var(--faint); }
 .tiles { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.2rem 0; }
