@@ -58,7 +58,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "why": ("subjects", "-"),
     "top": (),
     "eta": ("selectors",),
-    "history": ("selectors",),
+    "history": ("parts_or_nodes",),
     "logs": ("selectors",),
     "peek": ("selectors", "-"),
     "results": ("results",),

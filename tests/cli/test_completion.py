@@ -202,6 +202,7 @@ def test_lines_packages_states_files_and_software_are_offered(filled: Site) -> N
     assert offers.selectors("prod:fai") == ["prod:failed"]
     assert offers.subjects("prod:pl") == ["prod:plot.png"]
     assert offers.subjects("loc") == ["localhost"]
+    assert offers.parts_or_nodes("loc") == ["localhost"]
     assert offers.selectors("man") == ["many", "many/"]
     assert offers.selectors("prod/1") == ["prod/1", "prod/1/"]
     assert offers.selectors("prod/1/2") == ["prod/1/2", "prod/1/2/"]

@@ -231,13 +231,31 @@ def test_the_history_of_a_node_has_its_actions_and_failures(site: Site, d0ctl: T
 
     assert "new kernel" in there and "disk is full" not in there and "no failures" in there
     assert "no actions" in here and "1 time on localhost" in here
+    assert d0ctl("history", "n3").stdout == there
+    (action,) = document(d0ctl("history", "n3", "--json").stdout)["actions"]
+    assert action["verb"] == "node drain"
+    refused = d0ctl("history", "n3", "--node", "n3").stderr
+    assert refused == "d0ctl: there is no job `n3`\n`n3` is a node: d0ctl why n3\n"
+    site.submit(production("n3"))
+    assert "submit" in d0ctl("history", "n3").stdout
+    assert d0ctl("history", "--node", "n3").stdout == there
+
+
+def test_the_history_of_a_removed_node_is_named(site: Site, d0ctl: Type) -> None:
+    registry.add(site.store, Address("n3", "ssh", "n3"), cpus=4)
+    d0ctl("node", "remove", "n3", "--yes")
+
+    refused = d0ctl("history", "n3")
+
+    assert (refused.exit_code, refused.stderr.splitlines()[1]) == (3, "d0ctl history --node n3")
+    assert "node remove" in d0ctl("history", "--node", "n3").stdout
 
 
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
         (["--reason", "exit-code"], "filters need a selector\nd0ctl history '*'"),
-        (["prod", "--since", "8h"], "`--since` takes no selector\nd0ctl history --since 8h"),
+        (["prod", "--since", "8h"], "`--since` takes no job\nd0ctl history --since 8h"),
         (["--since", "soon"], "`--since`: `soon` is not a time"),
     ],
 )

@@ -90,9 +90,7 @@ class EndedJob(TypedDict):
 
 
 class Logbook(TypedDict):
-    """Without a selector: actions of people and of d0ctl, ends of jobs, outages of nodes, and
-    failures by job.
-    """
+    """Of all or a node: actions of people and d0ctl, ends of jobs, outages, failures by job."""
 
     since: Time | None
     actions: list[Action]

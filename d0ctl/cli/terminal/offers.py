@@ -70,6 +70,11 @@ def subjects(incomplete: str) -> list[str]:
     """What `why` explains: parts of jobs, nodes, and files after `JOB:`."""
     if ":" in incomplete:
         return [*selectors(incomplete), *files(incomplete)][:MOST]
+    return parts_or_nodes(incomplete)
+
+
+def parts_or_nodes(incomplete: str) -> list[str]:
+    """What `history` takes: parts of jobs, and nodes."""
     return [*selectors(incomplete), *node_names(incomplete)][:MOST]
 
 
@@ -181,6 +186,7 @@ OFFERS: Mapping[str, Offer] = {
         reasons,
         ends,
         subjects,
+        parts_or_nodes,
         files,
         results,
         software,

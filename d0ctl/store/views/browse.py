@@ -88,6 +88,8 @@ def no_such_job(store: Store, name: str) -> NotFound:
         what = "it" if row["verb"] == "remove" else "the node of this name"
         lacks += f" ({row['actor']} removed {what} at {moment(row['at'], time.time())})"
     otherwise = "d0ctl status" if known else "there are no jobs: d0ctl run FILE"
+    if row and row["verb"] != "remove":
+        otherwise = f"d0ctl history --node {name}"
     return NotFound(lacks, hint=nearest(name, known) or otherwise)
 
 

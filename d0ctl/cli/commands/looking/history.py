@@ -14,6 +14,7 @@ from d0ctl.cli.commands.looking.pages import site_history
 from d0ctl.cli.schemas import history as documents
 from d0ctl.cli.schemas import packages
 from d0ctl.cli.schemas.fill import fill
+from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.cli.terminal.periods import length
@@ -30,6 +31,7 @@ from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Store
 from d0ctl.store.history import package_actions
+from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse, failure_counts, one_package, selection
 from d0ctl.store.views.failure_counts import FailedAttempt
 from d0ctl.store.views.selection import located
@@ -46,17 +48,24 @@ MOST_ACTIONS, MOST_READ = 50, 1_000
 """How many actions on a job are shown, and how many are read to find those on a package."""
 
 
+Subject = Annotated[
+    str | None,
+    typer.Argument(metavar="SELECTOR", autocompletion=completion.parts_or_nodes,
+                   help="A job, stage, line or package, as in `reco001/2/3/1`; a node "
+                   "(default: all jobs and nodes)."),
+]  # fmt: skip
+
 Since = Annotated[
     str | None,
     typer.Option("--since", metavar="TIME",
-                 help="Without a selector: only the last part of the history: `8h`, `yesterday`, "
-                 "`2026-11-27`."),
+                 help="Of a node, or of all: only the last part of the history: `8h`, "
+                 "`yesterday`, `2026-11-27`."),
 ]  # fmt: skip
 
 
 @app.command()
 def history(
-    selector: options.MaybeTarget = None,
+    selector: Subject = None,
     status: options.Status = None,
     reason: options.Reason = None,
     node: options.Node = None,
@@ -65,13 +74,14 @@ def history(
     json: options.Json = False,
 ) -> None:
     """Show failures and actions; of a package, all changes."""
-    if selector is None:
-        if status or reason or older_than:
-            raise BadUsage("filters need a selector", hint="d0ctl history '*'")
-        site_history.show_all(length(since), node, json=json)
+    are_filtered = bool(status or reason or older_than)
+    if selector is None and are_filtered:
+        raise BadUsage("filters need a selector", hint="d0ctl history '*'")
+    if selector is None or (not (are_filtered or node) and _is_node(selector)):
+        site_history.show_all(length(since), selector or node, json=json)
         return
     if since is not None:
-        raise BadUsage("`--since` takes no selector", hint=f"d0ctl history --since {quote(since)}")
+        raise BadUsage("`--since` takes no job", hint=f"d0ctl history --since {quote(since)}")
     wanted = select.parse_all([selector], status=status or (), reason=reason, node=node,
                           older_than=older_than)  # fmt: skip
     with session.reader() as store, store.reading():
@@ -80,6 +90,12 @@ def history(
         emit_json(history_document)
     else:
         _draw(history_document, time.time())
+
+
+def _is_node(name: str) -> bool:
+    """Return whether a word names a node, and no job."""
+    with session.reader() as store:
+        return registry.find(store, name) is not None and not browse.has_job(store, name)
 
 
 def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> documents.History:
