@@ -169,7 +169,7 @@ class Selection(Verbs):
         from d0ctl.show.export.job_formats import exported
 
         with self._reading() as store:
-            return exported(store, str(self), form)
+            return exported(store, str(self), form).text
 
     def show(self) -> str:
         """Return what `d0ctl status` shows of it."""

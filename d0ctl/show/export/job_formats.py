@@ -1,10 +1,12 @@
 """A job as text: a job file, or in the format of another program."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
+from typing import NamedTuple
 
 from d0ctl import select
+from d0ctl.config import Home
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.show.drawing.signs import phase_name
 from d0ctl.show.export import dagman, graph, prov, ro_crate, wfcommons
@@ -59,11 +61,21 @@ FORMATS: dict[str, Callable[[Store, definition.JobRows, str | None, float], str]
 SUBMITTED = ("yaml", "json", "dagman")
 """The formats that can be submitted."""
 
+MOST_NAMED = 5
+"""How many absent inputs are named."""
+
 OF_FILES = ("prov", "ro-crate")
 """The formats that a single file has, too."""
 
 
-def exported(store: Store, job: str, form: str) -> str:
+class Exported(NamedTuple):
+    """A job as text, and what to know before it is submitted."""
+
+    text: str
+    notes: Sequence[str] = ()
+
+
+def exported(store: Store, job: str, form: str) -> Exported:
     """Return a job, or `JOB:FILE`, in a format. Raises BadUsage and NotFound."""
     if form not in FORMATS:
         raise BadUsage(f"`{form}` is not one of {', '.join(f'`{name}`' for name in FORMATS)}")
@@ -72,13 +84,33 @@ def exported(store: Store, job: str, form: str) -> str:
         raise BadUsage(f"`{job}` is a file, exported only as {listed(OF_FILES, 'or')}",
                        hint=f"d0ctl export {quote(job)} --format prov")  # fmt: skip
     with store.reading():
-        job_definition = definition.read(store, name)
-        if job_definition is None:
+        rows = definition.read(store, name)
+        if rows is None:
             raise browse.no_such_job(store, name)
-        return FORMATS[form](store, job_definition, file, time.time())
+        if form not in SUBMITTED:
+            return Exported(FORMATS[form](store, rows, file, time.time()))
+        rows = definition.with_results(rows, store.home) if store.home.archive else rows
+        notes = [*_outdated(store, name), *_absent(rows, store.home)]
+        return Exported(FORMATS[form](store, rows, file, time.time()), notes)
 
 
-def outdated_note(store: Store, job: str) -> list[str]:
+def _absent(job: definition.JobRows, home: Home) -> Iterator[str]:
+    """Name the inputs of jobs that have left which are not in results/."""
+    if not (absent := definition.absent_inputs(job, home)):
+        return
+    names = [f"`{row['job']}:{row['name']}`" if row["job"] else f"`{row['name']}`"
+             for row in absent]  # fmt: skip
+    named = listed([*names[:MOST_NAMED], *[f"{count(len(names) - MOST_NAMED)} more"]
+                    * (len(names) > MOST_NAMED)])  # fmt: skip
+    yield (f"results/ does not have {count(len(names), 'input')} of `{job.row['name']}`: {named}; "
+           "write other files in the job file before you submit it")  # fmt: skip
+    for maker in dict.fromkeys(row["job"] for row in absent if row["job"]):
+        export = f"d0ctl --archive {quote(home.archive)} export {quote(maker)}"
+        yield (f"or first make the files of `{maker}` again, then repeat this export: "
+               f"{export} | d0ctl submit -")  # fmt: skip
+
+
+def _outdated(store: Store, job: str) -> list[str]:
     """Say that packages of a job are exported as they ran, if the job has other ones now."""
     outdated = left_out.outdated_packages(store, browse.job(store, job).id).by_recipe
     if not outdated:

@@ -179,11 +179,8 @@ def difference(home: Home, row: FileRow) -> str:
         return OF_OTHERS if is_aside else ""
     if not row.present or row.partial or not stat.S_ISREG(status.st_mode):
         return ""
-    if home.archive:  # has no record of deliveries, but they were before it was written
-        archived = home.archive_file(home.archive).stat().st_mtime
-        is_other = row.size not in (None, status.st_size) or (
-            status.st_mtime > archived and not _is_copy(home, row, status.st_size)
-        )
+    if home.archive:
+        is_other = is_of_others(home, row.job, row.name, row.size, row.checksum)
         return OF_OTHERS if is_other else ""
     if row.size not in (None, status.st_size):
         return RESIZED
@@ -191,18 +188,35 @@ def difference(home: Home, row: FileRow) -> str:
     return WRITTEN_AGAIN if is_newer else ""
 
 
-def _is_copy(home: Home, row: FileRow, size: int) -> bool:
+def is_of_others(home: Home, job: str, name: str, size: int | None, checksum: str | None) -> bool:
+    """Return whether results/ has another file than the one of the archived job, or none.
+
+    An archive has no record of deliveries, but they were before it was written.
+    """
+    path = home.result(job, name)
+    try:
+        status = path.lstat()
+    except OSError:
+        return True
+    if not stat.S_ISREG(status.st_mode):
+        return False
+    archived = home.archive_file(home.archive).stat().st_mtime
+    return size not in (None, status.st_size) or (
+        status.st_mtime > archived and not _is_copy(path, status.st_size, checksum)
+    )
+
+
+def _is_copy(path: Path, size: int, checksum: str | None) -> bool:
     """Return whether a file in results/ that was written later has the recorded contents.
 
     A large one is not read: a list must not wait for it.
     """
-    if row.checksum is None or size > MOST_READ:
+    if checksum is None or size > MOST_READ:
         return False
     from d0ctl_wrapper.protocol.checksum import digest_by  # late: few files are compared
 
     try:
-        path = os.fsencode(home.result(row.job, row.name))
-        return digest_by(path, row.checksum, lambda: None)[0] == row.checksum
+        return digest_by(os.fsencode(path), checksum, lambda: None)[0] == checksum
     except OSError:
         return False
 

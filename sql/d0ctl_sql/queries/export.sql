@@ -75,10 +75,12 @@ select file.id, file.package_id, file.binary, file.name, file.result, file.dispo
 
 -- name: export_inputs
 -- The inputs of the packages of a job, including files of other jobs. Files of a late output are
--- left out where a package reads the whole output.
+-- left out where a package reads the whole output; with :apart, known ones of other jobs are in its
+-- stead.
 select input.package_id, input.binary, input.own, input.acquire, input.required, input.writable,
        input."match", input.disposition, input.locator, input.size, input.checksum, input.local,
        file.name, file.package_id as maker, file.size as known_size,
+       file.checksum as known_checksum, file.result, file.late, file.present,
        (select name from file as pattern where pattern.id = file.pattern_id) as pattern,
        iif(file.job_id = :job, null, job.name) as job,
        (select stage.name from package as maker join stage on stage.id = maker.stage_id
@@ -90,8 +92,10 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
   join file on file.id = input.file_id
   left join job on job.id = file.job_id
  where stage.job_id = :job
-   and not exists (select 1 from input as whole
-                    where whole.package_id = input.package_id and whole.file_id = file.pattern_id)
+   and iif(:apart and file.job_id <> :job, file.late = 0 or file.present = 0,
+           not exists (select 1 from input as whole
+                        where whole.package_id = input.package_id
+                          and whole.file_id = file.pattern_id))
  order by input.package_id, input.binary, input.position;
 
 -- name: runs_of_selected

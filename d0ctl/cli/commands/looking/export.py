@@ -8,7 +8,7 @@ from d0ctl.cli import session
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import say
-from d0ctl.show.export.job_formats import FORMATS, SUBMITTED, exported, outdated_note
+from d0ctl.show.export.job_formats import FORMATS, exported
 
 app = single()
 
@@ -30,7 +30,7 @@ def export(
     Submitting the job file makes an equal job.
     """
     with session.reader() as store:
-        typer.echo(exported(store, job, form), nl=False)
-        if form in SUBMITTED:
-            for text in outdated_note(store, job):
-                say(text)
+        text, notes = exported(store, job, form)
+        typer.echo(text, nl=False)
+        for note in notes:
+            say(note)

@@ -1,6 +1,7 @@
 """A job as it was defined, for other programs."""
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from d0ctl.config import Home
 from d0ctl.store.connection import Row, Store
 
 Columns = Row | dict[str, Any]
@@ -74,7 +76,7 @@ def read(store: Store, name: str) -> JobRows | None:
     for row in store.rows("export_line_order", **of_job):
         lines[row["line_id"]].after.append(row)
     binaries = _by_package(store.rows("export_binaries", **of_job))
-    inputs = _by_package(store.rows("export_inputs", **of_job))
+    inputs = _by_package(store.rows("export_inputs", **of_job, apart=int(bool(store.home.archive))))
     outputs = _by_package(store.rows("export_outputs", **of_job))
     for row in store.rows("export_packages", **of_job):
         key, line = row["id"], lines[row["line_id"]]
@@ -85,6 +87,44 @@ def read(store: Store, name: str) -> JobRows | None:
             )
         )  # fmt: skip
     return JobRows(job, list(stages.values()))
+
+
+def with_results(job: JobRows, home: Home) -> JobRows:
+    """Return an archived job that reads files of other jobs of the archive by paths in results/.
+
+    Those that are not there remain `JOB:NAME`. A job of the database has such paths already.
+    """
+    from d0ctl.store.files.selected_files import is_of_others  # late: only archives need it
+
+    known: dict[tuple[str, str], bool] = {}
+
+    def moved(row: Columns) -> Columns:
+        file = row["job"], row["name"]
+        if row["job"] is None or not row["result"] or row["late"] or not row["present"]:
+            return row
+        if file not in known:
+            known[file] = is_of_others(home, *file, row["known_size"], row["known_checksum"])
+        path = f"{home.results / row['job']}/{row['name']}"
+        new = {"name": path, "job": None, "maker": None, "pattern": None}
+        return row if known[file] else {**row, **new}
+
+    stages = []
+    for stage in job.stages:
+        lines = []
+        for line in stage.lines:
+            packages = [replace(package, inputs=[moved(row) for row in package.inputs])
+                        for package in line.packages]  # fmt: skip
+            lines.append(replace(line, packages=packages))
+        stages.append(replace(stage, lines=lines))
+    return JobRows(job.row, stages)
+
+
+def absent_inputs(job: JobRows, home: Home) -> list[Columns]:
+    """Return the inputs that jobs which were archived or removed have made, if they are gone."""
+    folder = f"{home.results}/"
+    rows = {(row["job"], row["name"]): row for package in job.packages for row in package.inputs
+            if (home.archive if row["job"] else row["name"].startswith(folder))}  # fmt: skip
+    return [row for row in rows.values() if row["job"] or not os.path.lexists(row["name"])]
 
 
 def part(job: JobRows, packages: Collection[int]) -> JobRows:

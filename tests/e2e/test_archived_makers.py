@@ -1,0 +1,86 @@
+"""Job files of archived jobs that have read files of others in their archive."""
+
+import pytest
+
+from tests.support.site import Site
+
+MAKER = """\
+job: maker
+stages:
+  - name: sim
+    lines:
+      - for: {n: [1, 2]}
+        run: mkdir -p sub; echo {n} > sub/s-{n}.txt; echo log > s-{n}.log
+        outputs:
+          - sub/s-{n}.txt
+          - {file: "s-{n}.log", disposition: retain-temp}
+  - name: cut
+    lines:
+      - run: echo a > c-1.dat; echo b > c-2.dat
+        outputs: {file: "c-*.dat", late: yes}
+"""
+READER = """\
+job: reader
+stages:
+  - name: count
+    lines:
+      - for: {part: {from: maker/sim, match: "*.txt", by: 1}}
+        run: cat {part} > half-{part.index}.txt
+        inputs: "{part}"
+        outputs: half-{part.index}.txt
+      - run: cat {inputs} > late.txt
+        inputs: [{from: maker/cut}]
+        outputs: late.txt
+      - run: cat {inputs} > one.txt
+        inputs: [{from: maker/cut, match: "c-2*"}]
+        outputs: one.txt
+  - name: end
+    lines:
+      - run: cat {inputs} > all.txt
+        inputs: [{from: count}, "maker:sub/s-1.txt"]
+        outputs: all.txt
+"""
+
+
+def archived(site: Site, reader: str) -> Site:
+    """Run `maker` and a job that reads its files, then archive both."""
+    for spec in (MAKER, reader):
+        site.submit(spec)
+    for job in ("maker", "reader"):
+        site.ok("run", job)
+    site.ok("archive", "maker", "reader", "--as", "paper", "--yes")
+    return site
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_an_archived_job_is_submitted_again_as_it_is_exported(site: Site, form: str) -> None:
+    archived(site, READER)
+    done = site.d0ctl("--archive", "paper", "export", "reader", "--format", form)
+    assert done.err == ""
+
+    site.ok("submit", site.write(done.out), "--as", "again")
+    site.ok("run", "again")
+
+    assert site.result("again/all.txt") == site.result("reader/all.txt") == "1\n2\na\nb\nb\n1\n"
+
+
+def test_an_export_names_the_inputs_that_are_no_results(site: Site) -> None:
+    archived(site, READER.replace('s-1.txt"]', 's-1.txt", "maker:s-1.log"]'))
+
+    done = site.d0ctl("--archive", "paper", "export", "reader")
+
+    absent, advice = done.err.splitlines()
+    assert absent.startswith("results/ does not have 1 input of `reader`: `maker:s-1.log`; write")
+    assert advice.endswith("export maker | d0ctl submit -")
+    assert "maker:s-1.log" in done.out and "maker:sub" not in done.out
+
+
+def test_an_export_does_not_read_results_of_a_later_job_of_the_name(site: Site) -> None:
+    archived(site, READER)
+    site.submit(MAKER.replace("echo {n}", "echo 7{n}"))
+    site.ok("run", "maker")
+
+    done = site.d0ctl("--archive", "paper", "export", "reader")
+
+    assert "2 inputs of `reader`: `maker:sub/s-1.txt` and `maker:sub/s-2.txt`" in done.err
+    assert "results/maker/c-1.dat" in done.out  # has the same contents again
