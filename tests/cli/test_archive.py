@@ -95,7 +95,7 @@ def test_a_report_says_which_archives_it_leaves_out(ended: Site, d0ctl: Type, re
     before = d0ctl(*report.split(), "--since", "30d").stderr
     d0ctl("archive", "prod", "--yes", "--as", "spring")
 
-    how = "--with-archives counts all" if report == "report usage" else "--archive spring"
+    how = "--archive spring" if report == "report failures" else "--with-archives counts all"
     assert "archive" not in before
     assert d0ctl(*report.split(), "--since", "30d").stderr == (f"1 archive is not counted: {how}\n")
     assert d0ctl(*report.split(), "--archive", "spring").stderr == ""

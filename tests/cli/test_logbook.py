@@ -251,9 +251,33 @@ def test_the_history_of_a_removed_node_is_named(site: Site, d0ctl: Type) -> None
     assert "node remove" in d0ctl("history", "--node", "n3").stdout
 
 
+def test_the_history_of_all_counts_the_jobs_of_archives_if_that_is_asked(
+    site: Site, d0ctl: Type
+) -> None:
+    for name in ("old", "new"):
+        site.submit(production(name))
+        site.fail(f"{name}/1/1/1")
+        d0ctl("kill", name, "--yes")
+        change(site.store, "job", {"name": name}, ended=time.time())
+    before = document(d0ctl("history", "--json").stdout)
+    d0ctl("archive", "old", "--as", "spring", "--yes")
+
+    alone = document(d0ctl("history", "--json").stdout)
+    after = document(d0ctl("history", "--with-archives", "--json").stdout)
+    page = d0ctl("history", "--with-archives", "--since", "1h")
+    of_node = document(d0ctl("history", "localhost", "--with-archives", "--json").stdout)
+
+    assert [row["job"] for row in alone["jobs"]] == ["new"]
+    assert (after["jobs"], after["failures"]) == (before["jobs"], before["failures"])
+    assert [row["verb"] for row in after["actions"]].count("kill") == 2
+    assert "old" in page.stdout and page.stderr == ""
+    assert [row["job"] for row in of_node["failures"]] == ["new", "old"]
+
+
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
+        (["prod", "--with-archives"], "counts all jobs: leave out the job"),
         (["--reason", "exit-code"], "filters need a selector\nd0ctl history '*'"),
         (["prod", "--since", "8h"], "`--since` takes no job\nd0ctl history --since 8h"),
         (["--since", "soon"], "`--since`: `soon` is not a time"),

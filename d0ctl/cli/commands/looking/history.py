@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.commands.looking.pages import site_history
+from d0ctl.cli.commands.looking.usage_report import WithArchives, check_archives
 from d0ctl.cli.schemas import history as documents
 from d0ctl.cli.schemas import packages
 from d0ctl.cli.schemas.fill import fill
@@ -71,6 +72,7 @@ def history(
     node: options.Node = None,
     older_than: options.OlderThan = None,
     since: Since = None,
+    with_archives: WithArchives = False,
     json: options.Json = False,
 ) -> None:
     """Show failures and actions; of a package, all changes."""
@@ -78,8 +80,11 @@ def history(
     if selector is None and are_filtered:
         raise BadUsage("filters need a selector", hint="d0ctl history '*'")
     if selector is None or (not (are_filtered or node) and _is_node(selector)):
-        site_history.show_all(length(since), selector or node, json=json)
+        check_archives(None, with_archives=with_archives)
+        site_history.show_all(length(since), selector or node, with_archives=with_archives,
+                              json=json)  # fmt: skip
         return
+    check_archives(selector, with_archives=with_archives)
     if since is not None:
         raise BadUsage("`--since` takes no job", hint=f"d0ctl history --since {quote(since)}")
     wanted = select.parse_all([selector], status=status or (), reason=reason, node=node,

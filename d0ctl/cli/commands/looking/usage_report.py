@@ -63,15 +63,13 @@ def usage(
 
     if sum((csv, json, html is not None)) > 1:
         raise BadUsage("one of `--csv`, `--json` and `--html`")
-    if with_archives and (selector is not None or session.home().archive):
-        raise BadUsage("`--with-archives` counts all jobs: leave out the "
-                       f"{'job' if selector else '--archive'}")  # fmt: skip
+    check_archives(selector, with_archives=with_archives)
     groups = [group for group in _GROUPS if group in _checked(by)]
     wanted = None if selector is None else select.parse_all([selector])
     now, period = time.time(), length(since)
     began = 0.0 if period is None else now - period
     reports, stays = list["Report"](), list["NodeStay"]()
-    for opened in _readers(began, with_archives=with_archives):
+    for opened in readers(began, with_archives=with_archives):
         with opened as store, store.reading():
             reports.append(view.read(store, wanted, since=began, now=now))
             stays += view.stays(store) if html is not None else []
@@ -101,10 +99,17 @@ def usage(
         mention_archives(began, can_add=True)
 
 
-def _readers(
+def check_archives(job: str | None, *, with_archives: bool) -> None:
+    """Raise BadUsage if the jobs of all archives are to count, but one job or archive is named."""
+    if with_archives and (job is not None or session.home().archive):
+        raise BadUsage("`--with-archives` counts all jobs: leave out the "
+                       f"{'job' if job else '--archive'}")  # fmt: skip
+
+
+def readers(
     since: float, *, with_archives: bool
 ) -> "Iterator[AbstractContextManager[Store]]":  # fmt: skip
-    """Open the database, and archives that may have attempts since then."""
+    """Open the database, and then archives that may have attempts since then."""
     yield session.reader()
     if with_archives:
         from d0ctl.config import Home
