@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.store.checks.check import faults
 from tests.cli.conftest import Type
 from tests.support.site import Site
 
@@ -61,3 +62,29 @@ def test_dropped_lines_and_those_that_are_back_are_not_named(d0ctl: Type, file: 
 
     assert one(3) in d0ctl("why", "prod").stdout
     assert "no longer in the job file" not in d0ctl("why", "prod/1/2").stdout
+
+
+def test_a_line_that_runs_while_the_job_file_loses_it_is_left_out(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path, reader = tmp_path / "prod.yaml", tmp_path / "reader.yaml"
+    path.write_text(TEXT)
+    d0ctl("submit", str(path))
+    site.finish("prod/1/1/1")
+    site.launch("prod/1/4/1")
+    path.write_text(TEXT.replace("[1, 2, 3, 4]", "[1]"))
+
+    said = d0ctl("update", "prod", "--yes").stdout
+    site.end("prod/1/4/1")
+    reader.write_text(
+        "{job: reader, stages: [{name: use, lines: [{run: cat, inputs: {from: prod/sim}}]}]}"
+    )
+    d0ctl("submit", str(reader))
+
+    assert "1 package left running as launched: 1 running\n" in said
+    assert "it is no longer in the job file: no `from` takes its files\n" in said
+    assert "update again" not in said
+    assert one(4) in d0ctl("why", "prod").stdout
+    assert "prod:sim-4" not in d0ctl("export", "reader").stdout
+    assert "prod:sim-1" in d0ctl("export", "reader").stdout
+    assert faults(site.store) == []

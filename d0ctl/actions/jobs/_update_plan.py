@@ -145,8 +145,17 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             yield f"{count(len(places), 'package')} {change}: {_by_phase(plan, places)}"
             if named:
                 yield from wording.few(_paths(job, places), len(places))
-    if found.busy:
-        these = "it has" if len(found.busy) == 1 else "they have"
+    if found.leaving:
+        gone = len(found.leaving)
+        which = (
+            "it is" if len(found.busy) == 1 else f"{gone} of them {'is' if gone == 1 else 'are'}"
+        )
+        yield (
+            f"{which} no longer in the job file: "
+            f"no `from` takes {'its' if gone == 1 else 'their'} files"
+        )
+    if to_follow := len(found.busy) - len(found.leaving):
+        these = "it has" if to_follow == 1 else "they have"
         yield (f"a retry would run the same as now; once {these} ended, update again: "
                f"{undo.command('update', [job])}")  # fmt: skip
     yield from wording.accepted_before(acceptance.accepted_before(found, made_again))

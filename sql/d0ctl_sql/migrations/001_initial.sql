@@ -380,8 +380,8 @@ create table line (
                                            -- of a dropped line: 1: a user dropped it; 2: it is not
                                            -- in the job file any more; 0: its inputs are dropped,
                                            -- and it is restored together with them; of
-                                           -- another one, 2: it has succeeded, and is not in the
-                                           -- job file any more
+                                           -- another one, 2: it ran, or has succeeded, as an
+                                           -- update left it out of the job file
     unique (stage_id, seq)
 ) strict;
 

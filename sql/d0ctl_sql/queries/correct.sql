@@ -284,13 +284,13 @@ update line set named = 2 where id = ? and dropped is not null;
 update line set named = 0 where id = ? and dropped is not null;
 
 -- name: return_lines
--- Successful lines of a job count as in its job file again.
+-- Lines of a job that are not dropped count as in its job file again.
 update line set named = 0
  where named = 2 and dropped is null
    and stage_id in (select id from stage where job_id = :job);
 
--- name: leave_successful_line
--- The line of a successful package is not in the job file any more.
+-- name: leave_standing_line
+-- The line of a successful or running package is not in the job file any more.
 update line set named = 2
  where id = (select line_id from package where id = ?) and dropped is null;
 

@@ -86,8 +86,10 @@ class Comparison(Struct):
     removed: list[Place] = field(default_factory=list)
     unlisted: set[int] = field(default_factory=set)
     """Packages of lines that have succeeded and are missing in the job file."""
+    leaving: set[int] = field(default_factory=set)
+    """Those of `busy` of lines that are missing in the job file."""
     shrunk: set[int] = field(default_factory=set)
-    """The stages of those of them that the job file has lost now."""
+    """The stages of lines of these two kinds that the job file has lost now."""
     added_lines: int = 0
     unchanged: int = 0
     makes: set[str] = field(default_factory=set)
@@ -176,7 +178,7 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
     taken = {line.old.id for stage in comparison.stages for line in stage.lines if line.old}
     for there in old:
         for line in there.lines:
-            if line.id not in taken:
+            if line.id not in taken and not line.is_dropped:
                 _sort_lost(comparison, there, line)
     ended = comparison.unlisted | {
         package.id
@@ -274,18 +276,16 @@ def _sort_lost(comparison: Comparison, stage: StandingStage, line: StandingLine)
         package.id: Place(stage.seq, line.seq, package.seq, package.phase)
         for package in line.packages
     }
-    if line.is_dropped:
-        return
     if any(package.phase in LAUNCHED for package in line.packages):
         comparison.busy.update(places)
+        comparison.leaving.update(places)
     elif all(package.phase == Phase.DONE for package in line.packages):
         comparison.unlisted.update(places)
-        comparison.shrunk |= set() if line.is_left else {stage.seq}
     else:
         comparison.lost.append(line)
-        comparison.removed += [
-            position for position in places.values() if position.phase != Phase.DONE
-        ]
+        comparison.removed += [of for of in places.values() if of.phase != Phase.DONE]
+        return
+    comparison.shrunk |= set() if line.is_left else {stage.seq}
 
 
 def line_numbers(

@@ -246,7 +246,7 @@ class Correction(Struct):
             lifecycle.drop_without_inputs(self.store.select(self.touched | back), **self._by)
 
     def _drop_lost(self) -> None:
-        """Drop the lines that are missing in the job file; those that have succeeded stay."""
+        """Drop the lines missing in the job file; those that run, or have succeeded, stay."""
         lines = self.found.lost
         if lines:
             selected = self.store.select(package.id for line in lines for package in line.packages)
@@ -254,7 +254,8 @@ class Correction(Struct):
             lifecycle.drop(selected, ids, **self._by)
             self.store.change_many("leave_line", ((line,) for line in ids))
         self.store.change("return_lines", job=self.job)
-        self.store.change_many("leave_successful_line", ((id,) for id in self.found.unlisted))
+        staying = self.found.unlisted | self.found.leaving
+        self.store.change_many("leave_standing_line", ((id,) for id in staying))
 
     def _forget_files(self) -> None:
         """Forget the files that packages no longer make."""
