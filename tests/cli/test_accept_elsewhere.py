@@ -51,8 +51,9 @@ def test_results_are_to_be_accepted_only_if_the_same_files_would_be_read(
     update = "d0ctl update b/1/1/1"
     for asked in (("status", "b"), ("why", "b"), ("why", "b/1/1/1")):
         commands = suggested(d0ctl, *asked)
-        assert f"{update} --again" in commands
+        assert (f"{update} --again" in commands) != is_added
         assert (f"{update} --accept" in commands) != is_added
+        assert ("d0ctl update b" in commands) == is_added
     for way in ["--again", *["--accept"] * (not is_added)]:
         assert d0ctl("update", "b/1/1/1", way, "--dry-run").exit_code == 0
 

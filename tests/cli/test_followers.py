@@ -90,3 +90,50 @@ def test_an_update_that_changes_nothing_lets_the_job_catch_up(
 
     assert "unchanged: 1 package" in d0ctl("update", "use").stdout
     assert AHEAD not in d0ctl("why", "use").stdout
+
+
+EACH = """\
+job: use
+stages:
+  - name: each
+    lines:
+      - for: {f: {from: prod/sim, by: 1}}
+        run: "true"
+        inputs: "{f}"
+        outputs: "use-{f.index}"
+"""
+
+
+def test_a_job_that_does_not_follow_yet_is_updated_before_packages_run_again(
+    site: Site, d0ctl: Type, maker: Path
+) -> None:
+    (reader := maker.parent / "use.yaml").write_text(EACH)
+    d0ctl("remove", "use", "--yes")
+    assert d0ctl("submit", str(reader)).exit_code == 0
+    for package in ("use/1/1/1", "use/1/2/1"):
+        site.finish(package)
+    maker.write_text(MAKER.replace('"true"', "echo"))
+    d0ctl("update", "prod", "--again")
+    for package in ("prod/1/1/1", "prod/1/2/1"):
+        site.launch(package)
+        site.end(package, outputs=[made_again(package)])
+    current = d0ctl("why", "use").stdout
+    maker.write_text(MAKER.replace('"true"', "echo").replace("[1, 2]", "[1]"))
+    d0ctl("update", "prod")
+
+    why, package = d0ctl("why", "use").stdout, d0ctl("why", "use/1/2/1").stdout
+
+    assert "read them: `d0ctl update use/1 --again` runs these again" in current
+    assert AHEAD in why and AHEAD in package
+    assert "read them: `d0ctl update use` says how to run these again\n" in why
+    assert not any("--again" in page or "--accept" in page for page in (why, package))
+    assert "  $ d0ctl update use\n" in package
+    assert "d0ctl update use --again" in d0ctl("update", "use").stdout
+    assert d0ctl("update", "use", "--again").exit_code == 0
+    assert [site.phase(f"use/1/{line}/1") for line in (1, 2)] == ["ready", "done"]
+
+
+def made_again(package: str) -> dict[str, object]:
+    """The output of a package as it was made again, with other contents."""
+    name = f"sim-{package.split('/')[2]}"
+    return {"name": name, "path": f"/tmp/base/cache/9/{name}", "size": 11, "checksum": "sha256:01"}

@@ -12,13 +12,13 @@ MOST_NAMED = 3
 
 class EarlierReaders(NamedTuple):
     """How many packages of a job have succeeded with earlier contents of a file, and the path of
-    the part of the job that has them: a package, a stage, or the job. The results of some may be
-    `acceptable`.
+    the part of the job that has them: a package, a stage, or the job. If it `is_behind`, an update
+    of the job has to come first, as they may read other files after it.
     """
 
     packages: int
     part: str
-    acceptable: bool = True
+    is_behind: bool = False
 
 
 def sentence(
@@ -34,12 +34,18 @@ def sentence(
     if archived:
         return text
     text += ": "
+    if readers.is_behind:
+        return f"{text}{_update_first(readers)} {them} again"
     if is_said:
         job = readers.part.partition("/")[0]
         return f"{text}`d0ctl update {quote(job)} --again` runs {them} again, too"
     update = f"d0ctl update {quote(readers.part)}"
-    keeps = f", `{update} --accept` keeps {its} results" * readers.acceptable
-    return f"{text}`{update} --again` runs {them} again{keeps}"
+    return f"{text}`{update} --again` runs {them} again, `{update} --accept` keeps {its} results"
+
+
+def _update_first(readers: EarlierReaders) -> str:
+    job = readers.part.partition("/")[0]
+    return f"`d0ctl update {quote(job)}` says how to run"
 
 
 def sentences(
@@ -60,6 +66,7 @@ def sentences(
     parts = {"/".join(readers.part.split("/")[:2]) for readers in found.values()}
     job = next(iter(parts)).partition("/")[0]
     update = f"d0ctl update {quote(job if is_said or len(parts) > 1 else parts.pop())}"
-    is_acceptable = not is_said and all(readers.acceptable for readers in found.values())
-    keeps = f", `{update} --accept` keeps their results" * is_acceptable
+    keeps = f", `{update} --accept` keeps their results" * (not is_said)
+    if behind := [of for of in found.values() if of.is_behind]:
+        return [f"{text}: {_update_first(behind[0])} these again"]
     return [f"{text}: `{update} --again` runs these again{', too' * is_said}{keeps}"]

@@ -135,17 +135,17 @@ def _done_with(
                       line=line)  # fmt: skip
     return {
         row["name"]: EarlierReaders(
-            row["packages"], row["part"], not lacks_added_line(store, row["first"])
+            row["packages"], row["part"], may_read_others(store, row["first"])
         )
         for row in rows
     }
 
 
-def lacks_added_line(store: Store, package: int) -> bool:
+def may_read_others(store: Store, package: int) -> bool:
     """Return whether a package may read other files once its job is updated, as another job from
-    which it reads has got lines since; so it can't be accepted as it is.
+    which it reads has got or lost lines since; so that update has to come first.
     """
-    return store.row("lacks_added_line", package=package) is not None
+    return store.row("may_read_others", package=package) is not None
 
 
 def earlier_read_by(store: Store, package: int) -> list[str]:

@@ -535,9 +535,20 @@ select name, packages, first,
                 or not exists (select 1 from outdated_package where package_id = package.id))
          group by file.id);
 
--- name: lacks_added_line
--- Whether a package reads files of stages of other jobs that its job does not follow yet, but none of a
--- last line that such a stage got later: the package may read other files once its job is updated.
+-- name: may_read_others
+-- Whether a package reads files of stages of other jobs that its job does not follow yet, and among
+-- these one of a line that was removed, or none of a last line that such a stage got later: the package
+-- may read other files once its job is updated.
+select 1
+  from input
+  join file on file.id = input.file_id
+  join package as maker on maker.id = file.package_id
+  join line on line.id = maker.line_id and line.named = 2
+ where input.package_id = :package and input.own = 0
+   and exists (select 1 from need
+                where job_id = (select job_id from package where id = :package)
+                  and maker_id = maker.job_id and behind = 1)
+ union all
 select 1
   from (select distinct maker.stage_id
           from input

@@ -131,6 +131,9 @@ def outdated(store: Store, job: JobSummary, path: str = "") -> list[str]:
         return []
     are = "is" if found.packages == 1 else "are"
     text = f"{count(found.packages, 'package')} of `{path}` {are} {_out_of_date(found)}"
+    if left_out.ahead_of(store, job.id):
+        them = "it" if found.packages == 1 else "them"
+        return [f"{text}: `d0ctl update {quote(job.name)}` says how to run {them} again"]
     if found.by_makers and numbers:  # the part alone would run again with the same files
         return [text, *outdated(store, job)]
     some = "results whose files have the same names" if found.unacceptable else "the results"
@@ -267,9 +270,13 @@ def add_outdated(
     else:
         return
     retried = left_out.retry_parameters_of(store.select([package.id])) if found.by_recipe else None
+    if edited_files.may_read_others(store, package.id):
+        job = browse.job(store, package.path.partition("/")[0])
+        explanation.facts += behind(store, job)
+        explanation.commands.append(f"d0ctl update {quote(job.name)}")
+        return
     accept = f"d0ctl update {quote(package.path)} --accept"
-    other = edited_files.lacks_added_line(store, package.id)
-    is_alike = (found.acceptable or not found.packages) and not other
+    is_alike = found.acceptable or not found.packages
     commands = [_again(package.path), *[accept] * bool(is_alike)]
     if retried is not None:
         explanation.facts.append(
