@@ -12,7 +12,7 @@ from d0ctl.store.history.notable import Notable
 from d0ctl.store.views import activity
 from d0ctl_tui.draw import ticker
 from tests.support import rows
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
@@ -62,6 +62,18 @@ def test_a_job_ends_with_the_status_of_its_packages(site: Site, phase: str, stat
     (end, *_) = notable.latest(site.store, 10, until=time.time() + 9)
 
     assert (end.what, end.state, end.left == 0) == ("job", status, phase == "dropped")
+
+
+def test_a_final_stage_does_not_change_how_a_job_ended(site: Site) -> None:
+    site.submit(job(("make", [line(package("f"))]), ("clean", [line(package("g"))])))
+    rows.change(site.store, "stage", {"seq": 2}, final=1)
+    site.finish("prod/1/1/1")
+    site.fail("prod/2/1/1")
+    rows.change(site.store, "job", ended=time.time())
+
+    (end, *_) = notable.latest(site.store, 10, until=time.time() + 9)
+
+    assert (end.state, end.left > 0) == ("successful", True)
 
 
 def test_a_failure_that_is_tried_again_says_so(site: Site) -> None:

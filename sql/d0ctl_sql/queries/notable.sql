@@ -32,9 +32,9 @@ select drained_at, name, 'drained', drain_note
  limit :limit;
 
 -- name: notable_jobs
--- The jobs that ended last between two times, their status, how many of their packages did not end
--- well, and how many lines people dropped.
-select at, subject, left, dropped, case when left > canceled then 'failed'
+-- The jobs that ended last between two times, their status, that of all but the final stages, how
+-- many of their packages did not end well, and how many lines people dropped.
+select at, subject, left, dropped, case when standing > 0 then 'failed'
                                when done > 0 and canceled = 0 then 'successful'
                                else 'canceled' end as state
   from (select job.ended as at, job.name as subject,
@@ -43,10 +43,15 @@ select at, subject, left, dropped, case when left > canceled then 'failed'
                   join line on line.stage_id = part.id and line.dropped is not null
                            and line.named <> 2
                  where part.job_id = job.id) as dropped,
-               total(stage_count.n) filter (where stage_count.phase = 'done') as done,
+               total(stage_count.n) filter (
+                    where stage.final = 0 and stage_count.phase = 'done') as done,
                cast(total(stage_count.n) filter (
                     where stage_count.phase not in ('done', 'dropped')) as integer) as left,
-               total(stage_count.n) filter (where stage_count.phase = 'canceled') as canceled
+               total(stage_count.n) filter (
+                    where stage.final = 0
+                      and stage_count.phase not in ('done', 'dropped', 'canceled')) as standing,
+               total(stage_count.n) filter (
+                    where stage.final = 0 and stage_count.phase = 'canceled') as canceled
           from (select * from job
                  where ended >= :since and ended <= :until and visible = 1
                  order by ended desc
