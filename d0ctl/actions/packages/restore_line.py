@@ -244,7 +244,7 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
         yield "no other package reads the restored files"
     if plan.gaining:
         reads = count(plan.gaining, "package reads", "packages read")
-        yield f"{reads} their files again"
+        yield f"{reads} the restored files again"
     if plan.again:
         runs = count(len(plan.again), "package that had succeeded without them runs",
                      "packages that had succeeded without them run")  # fmt: skip
