@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.cli.conftest import Type
-from tests.store.requiring import merge
+from tests.store.requiring import end_all, merge
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
@@ -103,3 +103,18 @@ def test_a_line_after_a_failed_one_stays_blocked(site: Site, d0ctl: Type, tmp_pa
     done = d0ctl("kill-line", "chain/2/1", "--drop-outputs").stdout
 
     assert "`chain/3/1/1` stays blocked: it waits for `chain/1/1/1`, which is failed\n" in done
+
+
+def test_a_reader_that_requires_more_than_there_can_be_stays_blocked(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(merge(0.75, lines=7))
+    end_all(site, 4, lines=7)
+
+    plan = d0ctl("kill-line", "prod/1/4", "--drop-outputs", "--dry-run").stdout
+    first = d0ctl("kill-line", "prod/1/4", "--drop-outputs").stdout
+    enough = d0ctl("kill-line", "prod/1/5-6", "--drop-outputs").stdout
+
+    assert "keeps 6; it waits for `prod/1/5/1`, which is failed\n" in plan
+    assert "`prod/2/1/1` stays blocked: it waits for `prod/1/5/1`, which is failed\n" in first
+    assert "1 package continues without these files\nnow 75.0% of stage `reco`" in enough

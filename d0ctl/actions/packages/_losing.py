@@ -68,10 +68,14 @@ class LosingPackages(NamedTuple):
 NONE_LOSING = LosingPackages()
 
 
-def losing_packages(selected: Selection) -> LosingPackages:
-    """Return the packages that lose inputs if the selected ones are dropped."""
+def losing_packages(selected: Selection, *, enough: bool) -> LosingPackages:
+    """Return the packages that lose inputs if the selected ones are dropped.
+
+    Stages that `require` less have `enough` then, or not.
+    """
     rows = lifecycle.losing(selected)
-    causes = blocked_by(selected, [row["id"] for row in rows if not row["starts"]])
+    causes = blocked_by(selected, [row["id"] for row in rows if not row["starts"]],
+                        enough=enough)  # fmt: skip
     going = [row for row in rows if row["id"] not in causes]
     blocked = [row for row in rows if row["id"] in causes]
     shown = [*going[:MOST_SHOWN], *blocked[:MOST_SHOWN]]

@@ -122,7 +122,7 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
         following=following,
         files=files,
         files_lost=lifecycle.files(selected, MOST_SHOWN, dropped=False),
-        losing=losing_packages(selected),
+        losing=losing_packages(selected, enough=bool(enough)),
         is_lacked=restore_line.launched_without(selected) is not None,
         readers=retry.readers_done(selected),
         needing=retry.lines_needing_elsewhere(selected),

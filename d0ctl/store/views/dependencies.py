@@ -75,16 +75,17 @@ def ended_before(store: Store, packages: Collection[int]) -> list[tuple[str, str
     return list(reversed(ended.items()))
 
 
-def blocked_by(selected: Selection, readers: Collection[int]) -> dict[int, int]:
+def blocked_by(selected: Selection, readers: Collection[int], *, enough: bool) -> dict[int, int]:
     """Return which of these readers stay blocked without the selected packages, and by which.
 
-    Packages that run only after a retry are few, so the search starts from these.
+    Packages that run only after a retry are few, so the search starts from these. Stages that
+    `require` less continue if they have `enough` then.
     """
     rows = selected.rows("unmade_beside", readers=json.dumps([*readers])) if readers else []
     causes = {row["id"]: row["id"] for row in rows}
     ahead = list(causes)
     while ahead:
-        rows = selected.rows("waiting_for", packages=json.dumps(ahead))
+        rows = selected.rows("waiting_for", packages=json.dumps(ahead), enough=int(enough))
         ahead = []
         for row in rows:
             if row["reader"] not in causes:

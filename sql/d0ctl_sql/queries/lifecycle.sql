@@ -185,7 +185,7 @@ select package.id
 
 -- name: waiting_for
 -- Which packages wait for these :packages, beside the selected ones. Stages with a lower `require` may
--- continue without them.
+-- continue without them if :enough is reached, or while their jobs go on.
 select before.id as package, reader.id as reader
   from json_each(:packages) as some
   cross join package as before on before.id = some.value
@@ -203,8 +203,16 @@ select before.id as package, reader.id as reader
                        join package as next on next.line_id = line_order.line_id and next.seq = 1
                       where line_order.after_id = before.line_id and before.phase <> 'dropped')
    and reader.phase = 'waiting' and reader.early = 0
-  cross join stage on stage.id = reader.stage_id and stage.require >= 1
- where reader.id not in (select package_id from selected_package);
+  cross join stage on stage.id = reader.stage_id
+ where reader.id not in (select package_id from selected_package)
+   and (stage.require >= 1
+        or (:enough = 0
+            and not exists (
+                select 1
+                  from stage as other
+                  join stage_count on stage_count.stage_id = other.id and stage_count.n > 0
+                 where other.job_id = before.job_id and stage_count.phase <> 'waiting'
+                   and stage_count.phase not in (select name from phase where is_final = 1))));
 
 -- name: left_unread
 -- How many files that packages have made are removed if the selected packages are dropped, as only
