@@ -108,3 +108,10 @@ def test_a_job_is_refused_if_all_files_that_it_reads_or_one_that_it_requires_are
     late.write_text(text)
     d0ctl("kill-line", "prod/1/1", "--drop-outputs")
     assert "has no output that others can read" in d0ctl("submit", str(late)).stderr
+
+
+def test_the_plan_of_a_job_counts_the_dropped_files_among_those_that_it_names(
+    d0ctl: Type, late: Path
+) -> None:
+    for words in (["validate", str(late), "--list"], ["submit", str(late), "--dry-run"]):
+        assert "(job `prod`, 1 dropped)" in d0ctl(*words).stdout

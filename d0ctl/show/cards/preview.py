@@ -7,11 +7,11 @@ from math import ceil
 from d0ctl.jobfile.preview import LinePreview, Preview, Source, StagePreview
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.store.nodes.fitting import Fit
-from d0ctl.store.views.job_files.forecast import RunTimes
+from d0ctl.store.views.job_files.forecast import Absent, RunTimes
 from d0ctl.units import count, duration, listed
 
-Absent = Callable[[str, Collection[str]], int]
-"""Returns how many files of a job are missing."""
+Counting = Callable[[str, Collection[str]], Absent]
+"""Returns how many files of a job are missing or dropped."""
 
 SHORT_S = 1.0
 """Packages shorter than this take about as long to start and to be delivered as to run."""
@@ -194,7 +194,7 @@ def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunT
             "if nothing else runs")  # fmt: skip
 
 
-def line(preview: LinePreview, absent: Absent) -> list[Cell]:
+def line(preview: LinePreview, absent: Counting) -> list[Cell]:
     """Return a line of a stage, in columns: its number, its loop values, what it reads, makes."""
     reads = listed(_named(source, names, absent) for source, names in preview.reads.items())
     if preview.after:
@@ -209,13 +209,14 @@ def line(preview: LinePreview, absent: Absent) -> list[Cell]:
     ]
 
 
-def _named(source: Source, names: Sequence[str], absent: Absent) -> str:
+def _named(source: Source, names: Sequence[str], absent: Counting) -> str:
     """Return files by their names if they are few."""
     files = _some(names) if len(names) <= MOST_NAMED else _files(source, len(names))
     if source.kind == "job":
-        missing = absent(source.name, names)
+        missing, dropped = absent(source.name, names)
         parts = [f"job `{source.name}`"] if len(names) <= MOST_NAMED else []
-        more = ", ".join([*parts, *([f"{missing:,} not made yet"] if missing else [])])
+        parts += [f"{missing:,} not made yet"] if missing else []
+        more = ", ".join([*parts, *([f"{dropped:,} dropped"] if dropped else [])])
         return f"{files} ({more})" if more else files
     if source.kind in ("locator", "self", "node") and len(names) <= MOST_NAMED:
         where = {"locator": f"by `{source.name}:`", "self": "fetched", "node": "on the node"}

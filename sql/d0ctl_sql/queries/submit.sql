@@ -308,14 +308,12 @@ select job.name as job, file.name, file.size
  order by file.job_id, file.id;
 
 -- name: absent_files
--- How many of these files of a job do not exist.
-select count(*)
+-- How many of these files of a job do not exist, and how many are dropped.
+select count(case when not coalesce(file.present or file.dropped, 0) then 1 end) as absent,
+       count(case when file.dropped then 1 end) as dropped
   from json_each(:names) as wanted
- where not exists (select 1
-                     from job
-                     join file on file.job_id = job.id and file.name = wanted.value
-                    where job.name = :job and job.visible = 1 and file.present = 1
-                      and file.package_id is not null);
+  left join (job join file on file.job_id = job.id and file.package_id is not null)
+    on job.name = :job and job.visible = 1 and file.name = wanted.value;
 
 -- name: dropped_files
 -- Those of these files of a job that are dropped.

@@ -87,7 +87,7 @@ def _run_times(store: Store, spec: JobSpec) -> forecast.RunTimes:
 
 
 def _lines(store: Store, preview: Preview) -> None:
-    def absent(job: str, names: Collection[str]) -> int:
+    def absent(job: str, names: Collection[str]) -> forecast.Absent:
         return forecast.absent(store, job, names)
 
     for stage in preview.stages:

@@ -32,10 +32,18 @@ def run_times(store: Store, source: str) -> RunTimes:
                     {row["name"]: row["files"] for row in late})  # fmt: skip
 
 
-def absent(store: Store, job: str, names: Iterable[str]) -> int:
-    """Return how many of these files of another job do not exist."""
-    wanted = json.dumps(list(names))
-    return int(store.value("absent_files", job=job, names=wanted))
+class Absent(NamedTuple):
+    """How many files of another job do not exist, and how many are dropped."""
+
+    missing: int
+    dropped: int
+
+
+def absent(store: Store, job: str, names: Iterable[str]) -> Absent:
+    """Count those of these files of another job that its readers do not get now."""
+    row = store.row("absent_files", job=job, names=json.dumps(list(names)))
+    assert row is not None
+    return Absent(row["absent"], row["dropped"])
 
 
 class Unmade(NamedTuple):
