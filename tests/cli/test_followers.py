@@ -137,3 +137,30 @@ def made_again(package: str) -> dict[str, object]:
     """The output of a package as it was made again, with other contents."""
     name = f"sim-{package.split('/')[2]}"
     return {"name": name, "path": f"/tmp/base/cache/9/{name}", "size": 11, "checksum": "sha256:01"}
+
+
+def test_jobs_that_read_a_stage_by_a_name_that_it_loses_are_named(
+    site: Site, d0ctl: Type, maker: Path
+) -> None:
+    other = maker.parent / "other.yaml"
+    other.write_text(READER.replace("use", "other").replace("prod/sim", "prod/plot"))
+    assert d0ctl("submit", str(other)).exit_code == 0
+    maker.write_text(MAKER.replace("name: sim", "name: gen").replace("[1, 2]", "[1, 2, 3]"))
+    change = "`use` reads stage `prod/sim`, which gets the name `gen`: change it in its job file"
+    lacks = "job `prod` no longer has stage `sim`: it has `gen` and `plot`; change `from`"
+
+    planned, updated = d0ctl("update", "prod", "--dry-run").stdout, d0ctl("update", "prod").stdout
+
+    for page in (planned, updated):
+        assert f"{change}, then: d0ctl update use\n" in page
+        assert "takes all files" not in page and "`other`" not in page
+    for asked in (("why", "use"), ("status", "use"), ("results", "use")):
+        answer = d0ctl(*asked)
+        assert lacks in " ".join((answer.stdout + answer.stderr).split())
+    assert "no longer has" not in d0ctl("why", "other").stdout
+    assert d0ctl("update", "use").exit_code == 2
+    reader = maker.parent / "use.yaml"
+    reader.write_text(READER.replace("prod/sim", "prod/gen"))
+    assert "1 package out of date" in d0ctl("update", "use").stdout
+    assert lacks not in d0ctl("why", "use").stdout
+    assert faults(site.store) == []

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
+from itertools import repeat
 from operator import attrgetter
 
 from d0ctl.actions import undo, wording
@@ -18,7 +19,7 @@ from d0ctl.store.jobs.correction import acceptance
 from d0ctl.store.jobs.correction.changed_requests import RequestChange
 from d0ctl.store.jobs.correction.comparison import Place
 from d0ctl.store.jobs.correction.planning import Outline, Reading
-from d0ctl.store.jobs.correction.texts import Follower
+from d0ctl.store.jobs.correction.texts import Follower, RenamedStage
 from d0ctl.store.jobs.results import ResultChange
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
@@ -85,6 +86,8 @@ class UpdatePlan(Plan):
     """Whether the job file before reads jobs that are gone, so that it can't be taken again."""
     followers: Sequence[Follower]
     """The jobs that take all files of a stage that gets or loses lines."""
+    renamed: Sequence[RenamedStage]
+    """The stages that other job files read by a name that they lose."""
     dropped: str
     """How many lines of the job file stay dropped, and what restores them; empty if none do."""
 
@@ -207,8 +210,10 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     moved -= found.returned.keys()
     yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
     yield from [plan.dropped] * bool(plan.dropped)
-    if plan.followers:
-        first, rest = plan.followers[0].name, plan.followers[1:]
+    yield from map(_renamed, repeat(job), plan.renamed)
+    apart = {reader for stage in plan.renamed for reader in stage.readers}
+    if followers := [follower for follower in plan.followers if follower not in apart]:
+        first, rest = followers[0].name, followers[1:]
         others = f", and {count(len(rest), 'other job')}" if rest else ""
         take = f"{'take' if rest else 'takes'} all files of a stage whose lines change"
         update = undo.command("update", [first])
@@ -216,6 +221,16 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     for line in fitting.lines(plan.misfits):
         yield f"no node can take it yet: {line}"
     yield from wording.warnings(plan.request.options.spec.warnings)
+
+
+def _renamed(job: str, stage: RenamedStage) -> str:
+    """Say which jobs read a stage by a name that it loses, and what lets them follow."""
+    first, rest = stage.readers[0].name, stage.readers[1:]
+    others = f", and {count(len(rest), 'other job')}" if rest else ""
+    reads, file = ("read", "their job files") if rest else ("reads", "its job file")
+    update = undo.command("update", [first])
+    return (f"`{first}`{others} {reads} stage `{job}/{stage.old}`, which gets the name "
+            f"`{stage.new}`: change it in {file}, then: {update}")  # fmt: skip
 
 
 def _options(plan: UpdatePlan) -> Iterator[str]:

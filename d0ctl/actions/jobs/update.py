@@ -28,6 +28,7 @@ from d0ctl.store.jobs.correction.texts import (
     keep_text,
     parameter_texts,
     reads_gone,
+    renamed,
 )
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
@@ -102,6 +103,8 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         packages or settings or comparison.outdated or comparison.edited or other_keys
         or changed.files or left_out.outdated_packages(store, job.id).packages
     ) and _is_same(store, job, spec)  # fmt: skip
+    following = followers(store, job.id, job.name, comparison.other_lines)
+    renamed_stages = renamed(store, job.id, job.name, _renamed(comparison, spec))
     return UpdatePlan(
         request=request, job=job.id, name=job.name, outline=outline, settings=settings,
         packages=packages, misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
@@ -115,7 +118,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         is_taken_back=not (options.previous or options.file) and is_taken_back(store, job.id),
         results=changed, names_other=_names_other(store, job, spec),
         reads_gone=reads_gone(store, job.id),
-        followers=followers(store, job.id, job.name, comparison.other_lines),
+        followers=following, renamed=renamed_stages,
         dropped=_dropped(store, comparison) if part is None else "",
     )  # fmt: skip
 
@@ -134,6 +137,12 @@ def _settings(store: Store, job: JobSummary, spec: JobSpec) -> Iterator[str]:
     for name in sorted(old.keys() | new.keys()):
         if known and old.get(name) != new.get(name):
             yield f"parameter {name}: {old.get(name, 'none')} -> {new.get(name, 'none')}"
+
+
+def _renamed(comparison: Comparison, spec: JobSpec) -> Iterator[tuple[int, str, str]]:
+    for stage, of in zip(comparison.stages, spec.stages, strict=True):
+        if stage.old is not None and stage.old.name != of.name:
+            yield stage.seq, stage.old.name, of.name
 
 
 def _dropped(store: Store, comparison: Comparison) -> str:
@@ -155,7 +164,8 @@ def update(store: Store, plan: UpdatePlan, by: Author) -> None:
     """Change the rows of the job."""
     spec = plan.request.options.spec
     keep_text(store, plan.job, spec, is_back=plan.request.options.previous)
-    correct.correct(store, plan.job, spec, plan.outline, plan.followers, actor=by.actor,
+    others = {*plan.followers, *(reader for stage in plan.renamed for reader in stage.readers)}
+    correct.correct(store, plan.job, spec, plan.outline, others, actor=by.actor,
                     note=by.note_or("updated"), now=by.now)  # fmt: skip
     change_keys(store, spec, plan.outline.found, plan.other_keys)
     if plan.request.options.hold:

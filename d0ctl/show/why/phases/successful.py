@@ -190,12 +190,11 @@ def partial_read(store: Store, job: JobSummary) -> list[str]:
 
 def behind(store: Store, job: JobSummary) -> list[str]:
     """Name the jobs whose lines have changed since this one took all files of a stage of them."""
-    makers = [f"`{name}`" for name in left_out.ahead_of(store, job.id)]
-    if not makers:
+    if not (makers := left_out.ahead_of(store, job.id)):
         return []
-    update = f"`d0ctl update {quote(job.name)}` takes the files as they are now"
-    return [f"{listed(makers)} got or lost lines since this job took the files of a stage"
-            f"{'' if store.home.archive else f': {update}'}"]  # fmt: skip
+    from d0ctl.show.why.causes import followed_jobs  # late: few jobs have to follow
+
+    return followed_jobs.behind(store, job, makers)
 
 
 def _first_of(found: Sequence[DoubtfulRead], others: str, about: str) -> list[str]:

@@ -3,7 +3,7 @@
 import json
 import re
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -108,7 +108,37 @@ def followers(store: Store, job: int, name: str, stages: Collection[int]) -> lis
     return [Follower(*row) for row in rows if _takes_stage(text_of(store, row["id"]), name)]
 
 
-def _takes_stage(known: JobText | None, name: str) -> bool:
-    return (
-        known is not None and re.search(rf"(?<![\w.-]){re.escape(name)}/", known.text) is not None
-    )
+def _takes_stage(known: JobText | None, name: str, stage: str = "") -> bool:
+    end = rf"{re.escape(stage)}(?![\w.-])" if stage else ""
+    path = rf"(?<![\w.-]){re.escape(name)}/{end}"
+    return known is not None and re.search(path, known.text) is not None
+
+
+class RenamedStage(NamedTuple):
+    """A stage that gets another name, and the other jobs whose job files have the former one."""
+
+    old: str
+    new: str
+    readers: Sequence[Follower]
+
+
+def renamed(
+    store: Store, job: int, name: str, stages: Iterable[tuple[int, str, str]]
+) -> list[RenamedStage]:
+    """Return the stages of a job that other job files read by a name that they lose: of each its
+    number, its name and the new one.
+    """
+    found = list[RenamedStage]()
+    for seq, old, new in stages:
+        rows = store.rows("readers_of_stages", job=job, stages=json.dumps([seq]))
+        readers = [Follower(*row) for row in rows if _takes_stage(text_of(store, row["id"]),
+                                                                  name, old)]  # fmt: skip
+        found += [RenamedStage(old, new, readers)] if readers else []
+    return found
+
+
+def names_in(store: Store, job: int, other: str) -> list[str]:
+    """Return the stages of another job, by `from: JOB/STAGE` in the job file of a job."""
+    known = text_of(store, job)
+    taken = rf"\bfrom[\"']?:\s*[\"']?{re.escape(other)}/([\w.-]+)"
+    return [] if known is None else list(dict.fromkeys(re.findall(taken, known.text)))
