@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.model import Counts, Group, by_status, job_status
+from d0ctl.model import Counts, Group, Phase, by_status, job_status
 from d0ctl.show.drawing.archived import in_archive
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import MOST_READ, shortfalls
@@ -67,9 +67,11 @@ class Ending(Struct, frozen=True):
         }
 
 
-def status_of(store: Store, job: int) -> Group:
-    """Return the status of a job that has ended."""
-    return _status(store, job, counts_of(store, job))
+def needs_a_person(store: Store, job: int) -> bool:
+    """Return whether a job has ended without success, and not only as people killed packages."""
+    counts = counts_of(store, job)
+    is_by_people = counts.get(Phase.CANCELED) and not counts.get(Phase.FAILED)
+    return not is_by_people and _status(store, job, counts) is Group.FAILED
 
 
 def _status(store: Store, job: int, counts: Counts) -> Group:

@@ -65,9 +65,8 @@ def held_or_paused(name: str, state: str, job: JobSummary) -> str:
 
 def stays(state: str, counts: Counts) -> str:
     """Return the verb for a state; a part in which nothing has failed is blocked."""
-    if state != Group.FAILED:
-        return f"is {state}"
-    return "failed" if counts.get(Phase.FAILED) else "is blocked"
+    word = signs.group_name(state, counts)
+    return word if word == Group.FAILED else f"is {word}"
 
 
 def failures(number: int, acknowledged: int) -> str:

@@ -10,7 +10,7 @@ from d0ctl.store.nodes import placement
 from tests.notify.conftest import Carry, Clock, Notified, Say
 from tests.notify.events import NOW, end, fail, many, moves_again
 from tests.support.building import job as a_job
-from tests.support.building import line, package
+from tests.support.building import line, package, production
 from tests.support.site import Site
 from tests.support.smtp import PostOffice
 
@@ -107,6 +107,21 @@ def test_the_mail_about_a_job_of_which_a_part_was_killed_calls_it_canceled(
 
     assert post.titles() == [("me@here", "prod: canceled, 1 of 2 packages done")]
     assert "  d0ctl retry 'prod:canceled'\n" in post.text()
+
+
+def test_the_mail_about_a_job_that_a_kill_has_blocked_does_not_call_it_failed(
+    site: Site, say: Say, carry: Carry, post: PostOffice
+) -> None:
+    say()
+    site.submit(production(lines=1))
+    kill = actions.request("kill", parse("prod/1/1/1"))
+    actions.apply(site.store, kill, actor="ada", note=None, now=NOW)
+    with site.store.writing():
+        placement.end_jobs(site.store, now=NOW)
+    carry(NOW)
+
+    assert post.titles() == [("me@here", "prod: blocked, 4 of 4 packages did not complete")]
+    assert "  d0ctl retry 'prod:canceled'\n  d0ctl why prod\n" in post.text()
 
 
 def end_line(site: Site) -> None:

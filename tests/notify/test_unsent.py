@@ -18,6 +18,7 @@ from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.holder import holder
 from tests.notify.conftest import Carry, Clock, Say, script
 from tests.notify.events import NOW, fail, many
+from tests.support.building import production
 from tests.support.rows import change
 from tests.support.site import Site
 from tests.support.smtp import PostOffice, free_port, silent_server
@@ -147,6 +148,29 @@ def test_the_command_is_given_the_end_of_a_job_of_which_a_part_was_killed_as_can
 
     (ended,) = [json.loads(text) for text in notified.read_text().splitlines()]
     assert (ended["event"], ended["status"], ended["incomplete"]) == ("ended", "canceled", 1)
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_the_end_of_a_job_that_only_a_kill_has_blocked_needs_nobody(
+    site: Site, say: Say, carry: Carry, tmp_path: Path, is_killed: bool
+) -> None:
+    notified = tmp_path / "told"
+    say(command=[script(tmp_path / "hook", f"cat >> {notified}")])
+    site.submit(production(lines=1))
+    if is_killed:
+        kill = actions.request("kill", parse("prod/1/1/1"))
+        actions.apply(site.store, kill, actor="ada", note=None, now=NOW)
+    else:
+        fail(site, "prod/1/1/1")
+    with site.store.writing():
+        placement.end_jobs(site.store, now=NOW)
+    carry(is_command=True)
+
+    events = [json.loads(text) for text in notified.read_text().splitlines()]
+    (ended,) = [event for event in events if event["event"] == "ended"]
+    word = "blocked" if is_killed else "failed"
+    assert ended["headline"] == f"prod: {word}, 4 of 4 packages did not complete"
+    assert (ended["status"], ended["needs_person"]) == ("failed", not is_killed)
 
 
 def test_the_command_gets_each_event_as_json_on_stdin(

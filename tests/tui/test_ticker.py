@@ -98,15 +98,18 @@ def test_the_switch_is_on_the_first_line(columns: int) -> None:
 
 def test_the_ticker_says_how_jobs_ended() -> None:
     ends = [
-        Notable("job", 0.0, "prod", "successful"), Notable("job", 0.0, "mc", "failed", left=3),
+        Notable("job", 0.0, "prod", "successful"),
+        Notable("job", 0.0, "mc", "failed", left=3, failed=1),
         Notable("job", 0.0, "reco", "canceled", left=1),
+        Notable("job", 0.0, "gen", "failed", left=2),
     ]  # fmt: skip
 
-    good, bad, killed = ticker.what_matters(ends, 100, 0.0, UNICODE)
+    good, bad, killed, blocked = ticker.what_matters(ends, 100, 0.0, UNICODE)
 
     assert text(good).endswith("prod successful")
     assert text(bad).endswith("mc failed 3 packages did not succeed")
     assert text(killed).endswith("reco canceled 1 package did not succeed")
+    assert text(blocked).endswith("gen blocked 2 packages did not succeed")
 
 
 def test_a_dashboard_that_starts_knows_the_last_change_that_is_no_event(

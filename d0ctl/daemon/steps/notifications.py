@@ -9,11 +9,10 @@ from d0ctl.daemon.delivery import Delivery
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
 from d0ctl.jobfile.spec import MailMode
-from d0ctl.model import Group
 from d0ctl.notify.routes import Person, Routes
 from d0ctl.schedule.standstill import is_alarming
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.job_end import status_of
+from d0ctl.show.job_end import needs_a_person
 from d0ctl.show.why import production as wording
 from d0ctl.store import Store
 from d0ctl.store.connection import Row
@@ -190,7 +189,7 @@ def _given_up(store: Store, routes: Routes, row: Row, now: float) -> None:
 
 def _ended(store: Store, routes: Routes, row: Row) -> None:
     """Report at once, with all queued notices, that a job has ended or can't move any more."""
-    is_still = status_of(store, row["id"]) == Group.FAILED
+    is_still = needs_a_person(store, row["id"])
     people = routes.of_job(row["originator"], row["mail"])
     is_urgent = is_still or row["task"] in ("broken", "exhausted", "failed")
     recipients = [person for person in people if is_urgent or person.mode == MailMode.EVERYTHING]

@@ -242,8 +242,8 @@ def word(status: str, counts: Counts) -> str:
     that can't continue although nothing has failed is blocked, and one of which all launched
     packages are suspended is that, too.
     """
-    if status == Group.FAILED and not counts.get(Phase.FAILED):
-        return "blocked"
+    if status == Group.FAILED:
+        return signs.group_name(status, counts)
     totals = by_status(counts)
     if status == Group.RUNNING and counts.get(Phase.SUSPENDED) == totals["launched"]:
         return str(Phase.SUSPENDED)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status, phase_word
+from d0ctl.model import STATUS_OF, Counts, Group, Phase, Status, by_status, phase_word
 from d0ctl.show.drawing.spans import Span
 from d0ctl.units import count, duration, moment
 
@@ -123,6 +123,12 @@ def phase_name(phase: str, *, blocked: bool = False, late: bool = False) -> str:
     if phase == Phase.RUNNING and late:
         return STRAGGLER
     return "blocked" if phase == Phase.WAITING and blocked else phase_word(phase)
+
+
+def group_name(status: str, counts: Counts) -> str:
+    """Return the word for the status of a job, stage or line; if nothing failed, it is blocked."""
+    is_blocked = status == Group.FAILED and not counts.get(Phase.FAILED)
+    return "blocked" if is_blocked else str(status)
 
 
 def in_state(phase: str | None, *, blocked: bool = False) -> str:

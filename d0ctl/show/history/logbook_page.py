@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from d0ctl.select import brief
 from d0ctl.show.drawing.remark_texts import outage_cause, outage_times, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.show.drawing.signs import acknowledged, role
+from d0ctl.show.drawing.signs import acknowledged, group_name, role
 from d0ctl.show.history.undo_commands import PastAction, action_reasons
 from d0ctl.show.lists import cause, last_of
 from d0ctl.store.history.logbook import JobFailures
@@ -72,7 +72,8 @@ def _action(action: ActionView, reason: str, now: float) -> list[Cell]:
 def _end(job: Notable, now: float) -> list[Cell]:
     left = [f"{count(job.left, 'package')} did not succeed"] if job.left else []
     left += [f"without {count(job.dropped, 'dropped line')}"] if job.dropped else []
-    state = (job.state, role(job.state))
+    word = group_name(job.state, job.counts)
+    state = (word, role(word))
     return [moment(job.at, now), (job.subject, "strong"), state, ", ".join(left)]
 
 

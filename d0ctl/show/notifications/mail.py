@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from d0ctl.model import Group, Reason
+from d0ctl.show.drawing import signs
 from d0ctl.show.job_end import Ending, Segment
 from d0ctl.store.mail.mail_queue import Notice
 from d0ctl.units import clean, count, duration
@@ -79,7 +80,7 @@ def _ended(notice: Notice, endings: Endings) -> str:
     end = endings[notice.subject_id]
     if end.status == Group.FAILED:
         counts = f"{count(end.incomplete)} of {count(end.packages, 'package')} did not complete"
-        return f"{notice.subject}: {end.status}, {counts}"
+        return f"{notice.subject}: {signs.group_name(end.status, end.phases)}, {counts}"
     done = end.phases.get("done", 0)
     if end.incomplete and done:
         return f"{notice.subject}: {end.status}, {done:,} of {count(end.packages, 'package')} done"
@@ -226,7 +227,8 @@ def _segment(segment: Segment) -> str:
 
 def _commands_for_end(end: Ending) -> Iterator[str]:
     yield f"  d0ctl status {end.name}"
-    if end.status == Group.CANCELED and end.phases.get("canceled"):
+    word = signs.group_name(end.status, end.phases)
+    if word in (Group.CANCELED, "blocked") and end.phases.get("canceled"):
         yield f"  d0ctl retry '{end.name}:canceled'"
     if end.status != Group.FAILED:
         return

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from d0ctl.model import Counts, Phase
 from d0ctl.store.connection import Store
 from d0ctl.store.rows import make
 
@@ -12,8 +13,8 @@ from d0ctl.store.rows import make
 class Notable(Struct, frozen=True):
     """A thing that happened: `what` is failure, action, node or job.
 
-    `subject` is a path or name, `state` a state or the verb of an action. `left` packages of an
-    ended job have not succeeded, and its results lack `dropped` lines.
+    `subject` is a path or name, `state` a state or the verb of an action. Of an ended job, `left`
+    packages have not succeeded, `failed` ones have failed, and its results lack `dropped` lines.
     """
 
     what: str
@@ -26,7 +27,13 @@ class Notable(Struct, frozen=True):
     note: str | None = None
     is_tried_again: bool = False
     left: int = 0
+    failed: int = 0
     dropped: int = 0
+
+    @property
+    def counts(self) -> Counts:
+        """How many packages of an ended job have failed, as counts."""
+        return {Phase.FAILED: self.failed}
 
 
 QUERIES = {

@@ -33,10 +33,11 @@ select drained_at, name, 'drained', drain_note
 
 -- name: notable_jobs
 -- The jobs that ended last between two times, their status, that of all but the final stages, how
--- many of their packages did not end well, and how many lines people dropped.
-select at, subject, left, dropped, case when standing > 0 then 'failed'
-                               when done > 0 and canceled = 0 then 'successful'
-                               else 'canceled' end as state
+-- many of their packages did not end well, how many of these failed, and how many lines people
+-- dropped.
+select at, subject, left, failed, dropped, case when standing > 0 then 'failed'
+                                       when done > 0 and canceled = 0 then 'successful'
+                                       else 'canceled' end as state
   from (select job.ended as at, job.name as subject,
                (select count(*)
                   from stage as part
@@ -47,6 +48,8 @@ select at, subject, left, dropped, case when standing > 0 then 'failed'
                     where stage.final = 0 and stage_count.phase = 'done') as done,
                cast(total(stage_count.n) filter (
                     where stage_count.phase not in ('done', 'dropped')) as integer) as left,
+               cast(total(stage_count.n) filter (
+                    where stage_count.phase = 'failed') as integer) as failed,
                total(stage_count.n) filter (
                     where stage.final = 0
                       and stage_count.phase not in ('done', 'dropped', 'canceled')) as standing,

@@ -38,7 +38,7 @@ def everything(events: Iterable[Event], columns: int, now: float, glyphs: Glyphs
 def what_matters(found: Iterable[Notable], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
     """Return failures, actions of people, changes of nodes and ends of jobs, the newest first."""
     return [
-        _line(event.at, brief(event.subject), event.state, now, columns, glyphs, node=event.node,
+        _line(event.at, brief(event.subject), _state(event), now, columns, glyphs, node=event.node,
               reason=event.reason, actor=event.actor, note=_note(event))
         for event in found
     ]  # fmt: skip
@@ -66,6 +66,10 @@ def _why(event: Event) -> str | None:
     end = read(event.note)
     more = against(end) if isinstance(end, GivenUp) else ""
     return "; ".join(filter(None, (event.message, more)))
+
+
+def _state(event: Notable) -> str:
+    return signs.group_name(event.state, event.counts) if event.what == "job" else event.state
 
 
 def _note(event: Notable) -> str | None:
