@@ -119,7 +119,8 @@ def stranded(left: "Stranded | None") -> Iterator[str]:
            f"reach {it}, and would run a second time: {_named(left.packages)}")  # fmt: skip
     yield f"before you change over, let {it} end, or kill {it}, and make a new backup:"
     home = f"d0ctl --home {shlex.quote(root)}"
-    yield f"{home} node drain {' '.join(names)}; {home} daemon start"
+    drain = f"{home} node drain {' '.join(names)}; " if names else ""
+    yield f"{drain}{home} daemon start"
 
 
 def would_restore(file: Path, database: Path) -> Iterator[str]:

@@ -54,6 +54,17 @@ def test_a_restore_names_packages_that_run_inside_the_home_in_use(
     assert "a second time" not in d0ctl("restore", saved, "--dry-run").stdout
 
 
+def test_a_restore_advises_to_drain_only_nodes_that_are_not_drained(
+    site: Site, d0ctl: Type, saved: str, tmp_path: Path
+) -> None:
+    root = site.store.home.root
+    d0ctl("node", "drain", "localhost")
+
+    answer = d0ctl("--home", str(tmp_path / "other"), "restore", saved, "--dry-run").stdout
+
+    assert answer.splitlines()[-1] == f"d0ctl --home {root} daemon start"
+
+
 def test_a_restore_names_packages_that_ran_in_a_home_that_is_not_there(
     site: Site, d0ctl: Type, saved: str, tmp_path: Path
 ) -> None:

@@ -44,6 +44,7 @@ class Stranded(NamedTuple):
     """That home."""
     is_there: bool
     nodes: list[str]
+    """Those of these nodes that are not drained."""
     packages: list[str]
 
 
@@ -122,7 +123,7 @@ def _stranded(store: Store, home: Home) -> Stranded | None:
         return None
     found = [row for row in store.rows("live_on_this_machine")
              if Path(row["base"]).resolve().is_relative_to(root)]  # fmt: skip
-    nodes = sorted({row["node"] for row in found})
+    nodes = sorted({row["node"] for row in found if not row["drained"]})
     packages = [row["path"] for row in found]
     return Stranded(root, has_database(root), nodes, packages) if found else None
 

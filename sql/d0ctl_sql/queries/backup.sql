@@ -55,8 +55,9 @@ select package.job_id, count(distinct package.id) as packages
 select count(*) from action where at > :time and verb not in ('daemon start', 'daemon stop');
 
 -- name: live_on_this_machine
--- Packages that run on nodes of the control host, with the folders of these.
-select node.name as node, node.base, package_path.path
+-- Packages that run on nodes of the control host, with the folders of these, and whether they are
+-- drained.
+select node.name as node, node.base, node.drained, package_path.path
   from node
   join package on package.node_id = node.id and package.is_live = 1 and package.phase <> 'assigned'
   join package_path on package_path.package_id = package.id
