@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from d0ctl.doctor.finding import ANEW, MOST, RESTART, Finding
 from d0ctl.model import Node
-from d0ctl.nodes.inventory import Survey
+from d0ctl.nodes.inventory import Survey, list_frame
 from d0ctl.store import Store
 from d0ctl.store.checks.belongings import wanted
 from d0ctl.store.files import inventory
@@ -34,12 +34,18 @@ LATER = f"{UNKNOWN}: d0ctl removes it when the packages there from before the re
 
 def unknown_files(store: Store, asked: Collection[str]) -> Iterator[Finding]:
     """Yield files that no job knows, found by inventories of nodes that are not checked now."""
+    is_compared = bool(default(store, "inventory-every"))
     for file in inventory.unknown(store, MOST_UNKNOWN):
-        if file.node not in asked:
-            name = file.path.removeprefix(f"{file.base}/")
-            # Inventories remove inputs once no job has them.
-            why = "" if name.startswith("cache/in/") else f"d0ctl why --node {file.node}"
-            yield Finding("orphan", f"{file.node}:{name}", UNKNOWN, why)
+        if file.node in asked:
+            continue
+        name = file.path.removeprefix(f"{file.base}/")
+        detail, why = UNKNOWN, f"d0ctl why --node {file.node}"
+        if name.startswith("cache/in/"):
+            inputs = inventory.inputs(
+                store, file.cluster_id, [{**list_frame(name), "path": file.path}]
+            )
+            detail, why = _of_input(inputs.get(file.path), is_compared=is_compared), ""
+        yield Finding("orphan", f"{file.node}:{name}", detail, why)
 
 
 def orphans(store: Store, node: Node, found: Survey) -> Iterator[Finding]:

@@ -66,13 +66,13 @@ class Survey(Struct):
     def entries(self, base: str, paths: Iterable[str]) -> list[Frame]:
         """Describe files of the cache, with the attempt or file that each path names."""
         return [
-            {**_list_frame(path), "path": f"{base}/{path}", "size": self.copies[path]["size"]}
+            {**list_frame(path), "path": f"{base}/{path}", "size": self.copies[path]["size"]}
             for path in paths
             if path in self.copies and not self.is_unsettled(path)
         ]
 
 
-def _list_frame(path: str) -> Frame:
+def list_frame(path: str) -> Frame:
     """Return what the path of a file in the cache says."""
     _, top, *rest = path.split("/")
     is_brought = top == "in"

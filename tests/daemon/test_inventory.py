@@ -12,7 +12,7 @@ from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import Transfer
 from d0ctl.daemon.steps import inventory, rereading
 from d0ctl.doctor.node_files import caches_in_doubt
-from d0ctl.doctor.orphans import unknown_files
+from d0ctl.doctor.orphans import AFTER_JOB, UNKNOWN, unknown_files
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import Disposition, OutputSpec
 from d0ctl.nodes.inventory import Survey
@@ -200,10 +200,12 @@ def test_a_file_put_into_a_cache_is_reported_when_two_inventories_do_not_know_it
 
     list_again(desk)
 
-    found = {finding.subject: finding.advice for finding in unknown_files(desk.store, ())}
+    found = {finding.subject: (finding.detail, finding.advice)
+             for finding in unknown_files(desk.store, ())}  # fmt: skip
     name = f"localhost:cache/{beside.relative_to(cache)}"
     why = "d0ctl why --node localhost"
-    assert found == {name: why, f"localhost:cache/in/{file}/earlier": ""}
+    assert found == {name: (UNKNOWN, why),
+                     f"localhost:cache/in/{file}/earlier": (AFTER_JOB, "")}  # fmt: skip
     assert beside.exists()
     assert list(unknown_files(desk.store, ("localhost",))) == []
     beside.unlink()

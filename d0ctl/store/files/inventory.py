@@ -71,6 +71,7 @@ class UnknownFile(Struct, frozen=True):
     """A file in the cache of a node that is no copy."""
 
     node: str
+    cluster_id: int
     base: str
     path: str
     noticed: float

@@ -106,7 +106,7 @@ select finding, count(*) as n, max(noticed) as noticed, max(path) as example
 
 -- name: unknown_in_caches
 -- Unknown files that the last inventory of each node found, with its time.
-select node.name as node, node.base, cache_finding.path, cache_finding.noticed
+select node.name as node, node.cluster_id, node.base, cache_finding.path, cache_finding.noticed
   from cache_finding
   join node on node.id = cache_finding.node_id
  where cache_finding.finding = 'unknown'
