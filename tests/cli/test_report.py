@@ -252,7 +252,8 @@ def test_only_values_that_differ_from_other_attempts_are_blamed(
 def test_the_disk_report_foresees_each_cache_and_one_by_the_hour(d0ctl: Type, store: Store) -> None:
     Site.of(store).up(disk_total=1000, disk_free=900)
 
-    assert "control  100 B of 1.0 kB  does not grow" in d0ctl("report", "disk").stdout
+    row = "control (this machine)  100 B of 1.0 kB  does not grow"
+    assert row in d0ctl("report", "disk").stdout
     assert "10%" in d0ctl("report", "disk", "control").stdout
     text = d0ctl("report", "disk", "--json").stdout
     check(["report", "disk", "--json"], text)
@@ -262,4 +263,4 @@ def test_the_disk_report_foresees_each_cache_and_one_by_the_hour(d0ctl: Type, st
     )  # fmt: skip
     wrong = d0ctl("report", "disk", "nowhere")
     assert wrong.exit_code == 3 and "there is no node `nowhere`, nor a cluster" in wrong.stderr
-    assert "  control  100 B" in d0ctl("report", "disk", "localhost").stdout
+    assert "  control (this machine)  100 B" in d0ctl("report", "disk", "localhost").stdout

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from d0ctl.schedule.disk_profile import HORIZON_S, Profile
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.store.files.selected_files import CONTROL
 from d0ctl.units import count, duration, moment, size
 
 STEP_S = 3600.0
@@ -33,7 +34,8 @@ def _line(profile: Profile, now: float) -> list[Cell]:
             f"full {when}, {size(peak - (cache.space or 0))} too much",
             "bad",
         )
-    return [(cache.name, "strong"), f"{size(cache.used)}{holds}", grows, full]
+    name = f"{cache.name} (this machine)" if cache.name == CONTROL else cache.name
+    return [(name, "strong"), f"{size(cache.used)}{holds}", grows, full]
 
 
 def _row(profile: Profile, at_s: float, has: int, now: float, sheet: Sheet) -> list[Cell]:
