@@ -24,6 +24,8 @@ def home_files(home: Home) -> Iterator[Finding]:
     yield from _ways_in(home)
     folders = [home.root, home.dropbox, home.logs, home.results, home.cache, home.nodes]
     for path in folders:
+        if path == home.results and not path.is_dir():
+            continue  # the check of the results says what it lacks
         yield from _private(path, 0o700, "mkdir -m 700")
     for path in (home.key, home.database):
         yield from _private(path, 0o600, "")

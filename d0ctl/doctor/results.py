@@ -1,6 +1,7 @@
 """Whether results/ and cache/ agree with the database."""
 
 import os
+import shlex
 import stat
 import time
 from collections import defaultdict
@@ -15,6 +16,7 @@ from d0ctl.store import Store
 from d0ctl.store.checks.belongings import KnownCopy, KnownResult, copies, makers, results
 from d0ctl.store.jobs import removal
 from d0ctl.store.jobs.unneeded_files import STRAY_S, unrecorded_files
+from d0ctl.store.nodes.site import other_home
 from d0ctl.units import count
 from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol import stamp
@@ -49,7 +51,7 @@ def deliveries(store: Store, now: float, *, checksums: bool = False) -> Iterator
     """Missing and changed files in results/, and files there that belong to no job."""
     known: dict[str, set[str]] = defaultdict(set)
     folder = store.home.results
-    jobs = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    jobs = _jobs(folder)
     comparison = _Comparison(checksums)
     faulty: dict[tuple[str, str], list[KnownResult]] = defaultdict(list)
     for row in results(store):
@@ -59,10 +61,45 @@ def deliveries(store: Store, now: float, *, checksums: bool = False) -> Iterator
         path = store.home.result(row.job, row.name)
         if (row.is_copy or row.is_due) and (fault := comparison.fault(path, row)):
             faulty[row.job, fault].append(row)
+    files = sum(map(len, faulty.values()))
+    source = _source(store) if files and not jobs else None
+    if source or not folder.is_dir():
+        yield _no_folder(store, files, source)
+        return
     for (job, fault), rows in faulty.items():
         yield _not_as_delivered(store, job, fault, rows)
     for job, names in known.items():
         yield from _unknown(store.home.results / job, names, now)
+
+
+def _source(store: Store) -> Path | None:
+    """Return the results of the home of which this is a copy; None if there are none."""
+    other = other_home(store)
+    source = None if other is None else Path(other.root, store.home.results.name)
+    return source if source and _jobs(source) else None
+
+
+def _jobs(folder: Path) -> set[str]:
+    """Return the jobs that have results in a folder; none if there is no such folder."""
+    paths = folder.iterdir() if folder.is_dir() else ()
+    return {path.name for path in paths if not path.name.startswith(".")}
+
+
+def _no_folder(store: Store, files: int, source: Path | None) -> Finding:
+    """Say that the folder of all results is missing or empty, and how many of them it had."""
+    folder = store.home.results
+    make = shlex.join(["mkdir", "-m", "700", str(folder)])
+    if not files:
+        return Finding("results", str(folder), "is missing", make)
+    them, were = ("it", "was") if files == 1 else ("them", "were")
+    lacks = "is empty, but" if folder.is_dir() else "is missing, and"
+    detail = f"{lacks} {count(files, 'file')} {were} delivered there"
+    if source:
+        return Finding("results", str(folder), detail,
+                       shlex.join(["cp", "-a", str(source), str(folder.parent)]))  # fmt: skip
+    return Finding("results", str(folder), detail,
+                   f"put it back, or mount its disk; if it is lost: {make}, then `d0ctl doctor` "
+                   f"says how to make {them} again")  # fmt: skip
 
 
 class _Comparison:

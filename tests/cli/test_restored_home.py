@@ -285,3 +285,16 @@ def test_a_folder_with_a_part_of_a_site_and_no_database_waits_for_a_restore(
         assert "restore FILE" in answer.stderr
     assert d0ctl(*home, "restore", saved, "--yes").exit_code == 0
     assert "before" in d0ctl(*home, "status").stdout
+
+
+def test_doctor_of_a_copy_without_results_says_how_to_copy_them(
+    home: Home, d0ctl: Type, tmp_path: Path
+) -> None:
+    (file := tmp_path / "x.yaml").write_text("stages: [{lines: [{run: echo > x, outputs: x}]}]")
+    d0ctl("run", str(file))
+    shutil.copytree(
+        home.root, copy := tmp_path / "copy", ignore=shutil.ignore_patterns("results", "nodes")
+    )
+    said = d0ctl("--home", str(copy), "doctor").stdout
+    missing = f"✘ results: {copy}/results: is missing, and 1 file was delivered there: "
+    assert f"{missing}cp -a {home.results} {copy}\n" in said and "set-status" not in said

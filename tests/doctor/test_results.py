@@ -243,3 +243,30 @@ def test_a_file_beside_a_copy_on_the_control_host_goes_at_the_next_start(
     assert not stray.exists()
     assert kept.exists()
     assert young.exists()
+
+
+def test_a_missing_folder_of_results_is_reported_once(site: Site, home: Home, found: Found) -> None:
+    home.results.rmdir()
+    make = f"mkdir -m 700 {home.results}"
+    assert (only(found).detail, only(found).advice) == ("is missing", make)
+    for name in ("one", "two"):
+        site.submit(production(name))
+    damage(
+        site,
+        "update file set present = 1 where name = 'plot.png'",
+        "insert into location (file_id, cluster_id, path, made) "
+        f"select file.id, 1, '{home.results}/' || job.name || '/plot.png', 1 "
+        "from file join job on job.id = file.job_id where file.name = 'plot.png'",
+    )
+
+    finding = only(found)
+
+    assert (finding.check, finding.subject) == ("results", str(home.results))
+    assert finding.detail == "is missing, and 2 files were delivered there"
+    assert finding.advice == (
+        f"put it back, or mount its disk; if it is lost: {make}, then `d0ctl doctor` says how to "
+        "make them again"
+    )
+    home.results.mkdir(mode=0o700)
+    assert len(found()) == 2
+    assert all("set-status" in each.advice for each in found())
