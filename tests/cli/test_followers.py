@@ -113,14 +113,17 @@ def test_a_job_that_does_not_follow_yet_is_updated_before_packages_run_again(
     for package in ("use/1/1/1", "use/1/2/1"):
         site.finish(package)
     maker.write_text(MAKER.replace('"true"', "echo"))
-    d0ctl("update", "prod", "--again")
+    again = d0ctl("update", "prod", "--again").stdout
+    assert "once these have changed: d0ctl update use --again\n" in again
     for package in ("prod/1/1/1", "prod/1/2/1"):
         site.launch(package)
         site.end(package, outputs=[made_again(package)])
     current = d0ctl("why", "use").stdout
-    maker.write_text(MAKER.replace('"true"', "echo").replace("[1, 2]", "[1]"))
-    d0ctl("update", "prod")
+    maker.write_text(MAKER.replace('"true"', "sleep 1").replace("[1, 2]", "[1]"))
+    updated = d0ctl("update", "prod", "--dry-run").stdout + d0ctl("update", "prod").stdout
 
+    assert updated.count("1 package of other jobs has read these files") == 2
+    assert updated.count(FOLLOW) == 2 and "d0ctl update use/1/1/1 --again" not in updated
     why, package = d0ctl("why", "use").stdout, d0ctl("why", "use/1/2/1").stdout
 
     assert "read them: `d0ctl update use/1 --again` runs these again" in current

@@ -173,7 +173,10 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         if readers:
             read = count(len(readers), "package that has", "packages that have")
             yield f"{which}, too: {read} read their files"
-    yield from wording.readers(outline.elsewhere, "once these have changed", " of other jobs")
+    following = {*plan.followers, *(reader for of in plan.renamed for reader in of.readers)}
+    besides = {follower.name for follower in following}
+    yield from wording.readers(outline.elsewhere, "once these have changed", " of other jobs",
+                               besides)  # fmt: skip
     if asked and made_again:
         yield f"in all: {count(len(asked | made_again.keys()), 'package')} to run again"
     if stale:
