@@ -99,7 +99,9 @@ def test_a_launched_package_is_killed_by_its_wrapper(site: Site, d0ctl: Type) ->
     result = d0ctl("kill", "prod/1/1/1")
 
     assert result.exit_code == 0
-    assert "1 package is being killed on" in result.stdout
+    assert result.stdout.startswith(
+        "asked package `prod/1/1/1` to end\n1 package is being killed on"
+    )
     assert site.phase("prod/1/1/1") == "killing"
     assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["request"] == "kill"
     assert d0ctl("kill", "prod/1/1/1").exit_code == 0

@@ -98,8 +98,11 @@ def describe_grace(grace: float | None) -> Iterator[str]:
 
 
 def report(plan: KillPlan) -> Iterator[str]:
-    """Say what was killed."""
-    yield from wording.report_packages(plan, "kill", "killed")
+    """Say what was killed; packages that their wrappers end may succeed before that."""
+    if plan.packages and undo.by_wrappers(plan) == plan.packages:
+        yield f"asked {wording.packages(plan)} to end"
+    else:
+        yield from wording.report_packages(plan, "kill", "killed")
     yield from being_killed(plan, partial=plan.request.options.partial)
     yield from _waits(plan)
     yield from wording.unchanged(plan)
