@@ -106,7 +106,10 @@ def test_files_on_a_node_are_compared_with_the_database(site: Site, ran: Path) -
         "farm:1": ("is still running, but is recorded as successful", True),
         "farm:attempts/2/work": ("was left by an attempt that has ended", True),
         f"farm:{extra}": ("is not a copy that the database knows", True),
-        "farm:cache/in/77/x": ("is not a copy that the database knows", True),
+        "farm:cache/in/77/x": (
+            "is not a copy that the database knows: an inventory removes it",
+            False,
+        ),
         f"farm:{copy}": ("is recorded as a copy, but does not exist", False),
         "farm:cache/aside/half": ("was left by an interrupted process", True),
         "farm:spool/tmp/1.7": ("was left by an interrupted process", True),
