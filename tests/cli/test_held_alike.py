@@ -95,6 +95,19 @@ def test_a_file_of_a_job_held_for_alike_failures_advises_the_retry_of_the_failed
     assert "once their cause is fixed" in " ".join(answers[0]["facts"])
 
 
+def test_no_plain_retry_that_is_refused_is_suggested_for_a_job_that_d0ctl_holds(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package(f"x{n}", memory=300_000_000)) for n in (1, 2)]),
+                    max_failures=1))  # fmt: skip
+    site.fail("prod/1/1/1", reason="out-of-memory", rss=403_000_000)
+
+    commands = document(d0ctl("why", "prod/1/2/1", "--json").stdout)["commands"]
+
+    assert d0ctl("retry", "prod:failed").exit_code == 4
+    assert commands == ["d0ctl why prod"]
+
+
 def test_a_retry_in_a_job_that_a_person_holds_says_so_once(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x")), line(package("y"))])))
     site.fail("prod/1/1/1")

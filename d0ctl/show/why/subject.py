@@ -84,12 +84,26 @@ def suggest_log(subject: Subject, last: AttemptView) -> None:
 def continue_job(subject: Subject, usual: str) -> None:
     """Suggest the usual command that lets its job go on; a retry if d0ctl holds it for failures.
 
-    A release alone would start more packages that fail.
+    A release alone would start more packages that fail. If a plain retry would be refused, the
+    explanation of the job has the one that is not.
     """
     job = subject.job
     if job.is_held_by_d0ctl and job.counts.get("failed"):
         subject.fact(RETRY_RELEASES)
         subject.command(f"d0ctl why {job.name}")
-        subject.command(f"d0ctl retry '{job.name}:failed'")
+        if _may_retry(subject):
+            subject.command(f"d0ctl retry '{job.name}:failed'")
     else:
         subject.command(usual)
+
+
+def _may_retry(subject: Subject) -> bool:
+    """Return whether a plain retry is not refused for all failed packages of its job."""
+    from d0ctl.select import parse
+    from d0ctl.store.jobs.retry import at_a_limit, without_inputs
+    from d0ctl.store.views import selection
+
+    job = subject.job
+    failed = selection.choose(subject.store, parse(f"{job.name}:failed"), now=subject.now)
+    refused = at_a_limit(failed, None, None, [job.id]).keys() | without_inputs(failed).keys()
+    return len(refused) < job.counts["failed"]
