@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from d0ctl.jobfile.yaml.faults import shown
+from d0ctl.jobfile.yaml.faults import Faults, Position, shown
 
 
 class OtherFile(NamedTuple):
@@ -30,6 +30,19 @@ class OtherStage(NamedTuple):
     files: Sequence[OtherFile] | None
 
 
+class OtherInput(NamedTuple):
+    """What a job file reads of another job: a file, or those of a stage that match.
+
+    `match` is as written if it varies.
+    """
+
+    job: str
+    file: str | None = None
+    stage: str | None = None
+    match: str | None = None
+    is_varying: bool = False
+
+
 class KnownNames(Struct, frozen=True):
     """Names that the site knows; a kind that is None is not checked.
 
@@ -44,7 +57,7 @@ class KnownNames(Struct, frozen=True):
     `outputs_of(task)` returns the names of its output datasets, None if there is no such task.
     `late` has the files of this job's own late outputs, by pattern, once they are known.
     `contents` is the loop over the files of a task, whose line has no values of its own.
-    `archived(job)` says where a job is, if it was moved to an archive.
+    `archived(input)` says where its job is, if it was moved to an archive, and how to read it.
     """
 
     nodes: Collection[str] | None = None
@@ -59,12 +72,15 @@ class KnownNames(Struct, frozen=True):
     late: Mapping[str, Sequence[OtherFile]] = {}
     clusters: Mapping[str, Sequence[str]] = {}
     contents: Any = None
-    archived: Callable[[str], str | None] | None = None
+    archived: Callable[[OtherInput], str | None] | None = None
 
-    def lacks_job(self, job: str) -> str:
-        """Say that there is no such job, or that it was archived."""
-        where = self.archived(job) if self.archived is not None else None
-        return where or f"there is no job {shown(job)}"
+    def lacks_job(self, wanted: OtherInput, position: Position, faults: Faults) -> None:
+        """Record that there is no such job, or that it was archived."""
+        where = self.archived(wanted) if self.archived is not None else None
+        if where is None:
+            faults.add_similar(position, "foreign", f"there is no job {shown(wanted.job)}")
+        else:
+            faults.add_once(position, "foreign", where)
 
 
 NOTHING_KNOWN = KnownNames()

@@ -1,5 +1,7 @@
 """Job files of archived jobs that have read files of others in their archive."""
 
+import json
+
 import pytest
 
 from tests.support.site import Site
@@ -84,3 +86,57 @@ def test_an_export_does_not_read_results_of_a_later_job_of_the_name(site: Site) 
 
     assert "2 inputs of `reader`: `maker:sub/s-1.txt` and `maker:sub/s-2.txt`" in done.err
     assert "results/maker/c-1.dat" in done.out  # has the same contents again
+
+
+ADVISED = (
+    ("{from: maker/sim, match: '*1.txt'}", "glob: {}/sub/*1.txt, as: sub/", 1),
+    ("{from: maker/sim, match: '*.txt'}", "glob: {}/sub/*.txt, as: sub/", 2),
+    ("{from: maker/sim}", "glob: {}/sub/s-*.txt, as: sub/", 2),
+    ("{from: maker/cut}", "glob: {}/c-*.dat", 2),
+    ("{from: maker/cut, match: '*[2]*'}", "glob: '{}/*[2]*'", 1),
+    ("{from: maker/cut, match: 'c-{n}*'}", "glob: '{}/c-{{n}}*'", 1),
+    ("'maker:c-2.dat'", "{}/c-2.dat", 1),
+    ("'maker:sub/s-2.txt'", "{{file: {}/sub/s-2.txt, as: sub/}}", 1),
+)
+"""Inputs of an archived job, what is advised in their place, and how many files these are."""
+
+NEW = """\
+job: new
+stages:
+  - lines:
+      - for: {n: [1]}
+        run: ls {inputs}
+        inputs: [INPUT]
+"""
+
+
+def test_a_fault_about_an_archived_job_says_how_to_read_just_these_files(
+    site: Site,
+) -> None:
+    archived(site, READER)
+    for number, (written, advice, files) in enumerate(ADVISED):
+        refused = site.d0ctl("submit", site.write(NEW.replace("INPUT", written)))
+        advised = advice.format(site.home.results / "maker")
+        assert f"job `maker` was moved to archive `paper`: write `{advised}`" in refused.err
+
+        entry = f"{{{advised}}}" if advised.startswith("glob") else advised
+        site.ok("submit", site.write(NEW.replace("INPUT", entry)), "--as", f"new{number}")
+        exported = json.loads(site.ok("export", f"new{number}", "--format", "json"))
+        inputs = exported["stages"][0]["lines"][0]["packages"][0]["binaries"][0]["inputs"]
+        assert len(inputs) == files
+        assert {entry.get("as") for entry in inputs} == {"sub/" if "as: sub/" in advice else None}
+
+
+def test_advice_about_an_archived_job_is_given_once(site: Site) -> None:
+    archived(site, READER)
+    inputs = ["maker:c-1.dat", "maker:s-1.log", "maker:x", "maker:c-1.dat"]
+    lines = "".join(f"  - run: cat {{inputs}}\n    inputs: '{name}'\n" for name in inputs)
+
+    refused = site.d0ctl("submit", site.write(f"job: new\nstages:\n- lines:\n{lines}"))
+
+    said = [line.partition("`paper`")[2] for line in refused.err.splitlines()]
+    assert said == [
+        f": write `{site.home.results}/maker/c-1.dat`, and 1 more like it",
+        ", but results/ does not have file `s-1.log`",
+        ": it has no file `x`",
+    ]

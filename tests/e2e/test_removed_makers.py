@@ -82,12 +82,12 @@ def test_the_fault_of_a_job_file_that_reads_an_archived_job_says_how_to_read_its
 ) -> None:
     read.ok("archive", "maker", "--as", "old")
     folder = read.home.results / "maker"
-    fault = f"job `maker` was moved to archive `old`: `glob: {folder}/*` reads all its results"
+    fault = f"job `maker` was moved to archive `old`: write `glob: {folder}/s-*.txt`"
     for words in (("update", "reader"), ("clone", "reader"), ("submit", read.jobs / "job.yaml")):
         refused = read.d0ctl(*words)
         assert (refused.code, fault in refused.err) == (2, True)
 
-    path = read.write(READER.replace("{from: maker/sim}", f"{{glob: '{folder}/*'}}"))
+    path = read.write(READER.replace("{from: maker/sim}", f"{{glob: '{folder}/s-*.txt'}}"))
     assert "--previous" not in read.ok("update", "reader", "--file", path)
     back = read.d0ctl("update", "reader", "--previous")
     assert (back.code, "the job file before the last update can't be taken" in back.err) == (

@@ -12,7 +12,7 @@ from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import foreign, is_pattern
 from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.recipe import InputRecipe
-from d0ctl.jobfile.site_names import KnownNames
+from d0ctl.jobfile.site_names import KnownNames, OtherInput
 from d0ctl.jobfile.spec import Acquire
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, shown
 
@@ -66,8 +66,7 @@ class OutsideInputs(Struct, frozen=True):
         elif self.known.produced is not None:
             produced = self.known.produced(job, name)
             if produced is None:
-                message = self.known.lacks_job(job)
-                self.faults.add_similar(recipe.position, "foreign", message)
+                self.known.lacks_job(OtherInput(job, name), recipe.position, self.faults)
             elif not produced:
                 self.faults.add_similar(
                     recipe.position, "foreign", f"job {shown(job)} makes no file {shown(name)}"

@@ -7,7 +7,7 @@ from d0ctl.jobfile.checks.outputs import Outputs
 from d0ctl.jobfile.input_files import StageOutputs
 from d0ctl.jobfile.recipe import InputRecipe, LineRecipe
 from d0ctl.jobfile.sections.other_files import of_stage
-from d0ctl.jobfile.site_names import KnownNames
+from d0ctl.jobfile.site_names import KnownNames, OtherInput
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, shown
 
 
@@ -29,7 +29,7 @@ class StageSources:
                     message = f"stage {shown(stage)} can't take its inputs from itself"
                     self._faults.add(recipe.position, message)
                 elif "/" in stage:
-                    if stage not in opened:
+                    if stage not in opened or not opened[stage].names:
                         opened[stage] = self._other_stage(recipe)
                     self.found[recipe] = opened[stage]
                 elif stage not in self._outputs.of_stage:
@@ -51,9 +51,13 @@ class StageSources:
 
     def _other_stage(self, recipe: InputRecipe) -> StageOutputs:
         """Return the outputs of a stage of another job, `JOB/STAGE`."""
-        files, fault = of_stage(recipe.stage or "", self._known)
-        if fault is not None:
-            self._faults.add(recipe.position, fault)
+        job, _, stage = (recipe.stage or "").partition("/")
+        match, is_varying = None, False
+        if recipe.match is not None:
+            match, is_varying = recipe.match.constant, recipe.match.constant is None
+            match = recipe.match.scalar.text if match is None else match
+        wanted = OtherInput(job, stage=stage, match=match, is_varying=is_varying)
+        files = of_stage(wanted, recipe.position, self._known, self._faults)
         self._outputs.late.update(file.name for file in files if file.is_late)
         return StageOutputs([file.name for file in files], self._outputs.late)
 

@@ -15,7 +15,7 @@ from d0ctl.jobfile.recipe import BinaryRecipe, StageRecipe
 from d0ctl.jobfile.sections import other_files, splitters
 from d0ctl.jobfile.sections.loop_sources import MAX_VALUES
 from d0ctl.jobfile.sections.splitters import COUNT, Limit, Member
-from d0ctl.jobfile.site_names import OtherFile
+from d0ctl.jobfile.site_names import OtherFile, OtherInput
 from d0ctl.jobfile.stage_advice import nothing_to_read
 from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
@@ -187,9 +187,9 @@ def _note_late(late: str, stage: str, scalar: Scalar, reading: Reading) -> None:
 
 def _other_members(name: str, scalar: Scalar, node: Mapping, reading: Reading) -> Sequence[Member]:
     """Return the files of `from: JOB/STAGE`."""
-    files, fault = other_files.of_stage(name, reading.known)
-    if fault is not None:
-        reading.fault(scalar.position, fault)
+    job, _, stage = name.partition("/")
+    wanted = OtherInput(job, stage=stage, match=other_files.text_of("match", node, reading))
+    files = other_files.of_stage(wanted, scalar.position, reading.known, reading.faults)
     files = [file for file in files if not file.is_left_out]
     late = [file.name for file in files if file.is_late]
     if late:

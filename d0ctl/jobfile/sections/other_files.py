@@ -5,37 +5,42 @@ from fnmatch import fnmatchcase
 
 from d0ctl.jobfile.language.field_types import FLAG
 from d0ctl.jobfile.sections.level import Reading
-from d0ctl.jobfile.site_names import KnownNames, OtherFile
+from d0ctl.jobfile.site_names import KnownNames, OtherFile, OtherInput
 from d0ctl.jobfile.yaml.document import Mapping, Scalar
-from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, shown
 from d0ctl.units import listed
 
 MOST_NAMED = 5
 """How many stages of another job are named."""
 
 
-def of_stage(name: str, known: KnownNames) -> tuple[Sequence[OtherFile], str | None]:
-    """Return the files of `from: JOB/STAGE`, as far as the site is known, and what is wrong."""
-    job, _, stage = name.partition("/")
+def of_stage(
+    wanted: OtherInput, position: Position, known: KnownNames, faults: Faults
+) -> Sequence[OtherFile]:
+    """Return the files of `from: JOB/STAGE`, as far as the site is known; record what is wrong."""
+    job, stage = wanted.job, wanted.stage or ""
     if known.stage_of is None:
-        return (), None
+        return ()
     files = known.stage_of(job, stage)
     if files is None:
-        return (), known.lacks_job(job)
+        known.lacks_job(wanted, position, faults)
+        return ()
     if files.files is None:
         stages = listed(map(shown, files.stages[:MOST_NAMED]))
         hint = did_you_mean(stage, files.stages) or f": it has {stages}"
-        return (), f"job {shown(job)} has no stage {shown(stage)}{hint}"
+        faults.add(position, f"job {shown(job)} has no stage {shown(stage)}{hint}")
+        return ()
     if all(file.is_left_out for file in files.files):
         message = f"stage {shown(stage)} of job {shown(job)} has no output that others can read"
-        return (), message
-    return files.files, None
+        faults.add(position, message)
+        return ()
+    return files.files
 
 
 def of_cache(node: Mapping, reading: Reading) -> Sequence[OtherFile]:
     """Return the files of `cache: NODE`: those in its cache, by `match` and `unread`."""
     scalar = reading.scalar(node.items["cache"][1], "`cache`")
-    pattern, unread = _text("match", node, reading), _is_unread(node, reading)
+    pattern, unread = text_of("match", node, reading), _is_unread(node, reading)
     known = reading.known
     if scalar is None or known.cached is None:
         return ()
@@ -58,7 +63,8 @@ def _matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name if ":" in pattern else name.partition(":")[2], pattern)
 
 
-def _text(key: str, node: Mapping, reading: Reading) -> str | None:
+def text_of(key: str, node: Mapping, reading: Reading) -> str | None:
+    """Return the text of a key; None if the entry does not have it."""
     scalar = reading.scalar(node.items[key][1], f"`{key}`") if key in node.items else None
     return reading.text(scalar) if scalar is not None else None
 

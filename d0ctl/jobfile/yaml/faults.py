@@ -44,6 +44,7 @@ class Notes:
     def __init__(self, source: str | None, label: str = "") -> None:
         self._source, self._label = source, label
         self._found: dict[tuple[Position, str], _Entry] = {}
+        self._first: dict[str, Position] = {}
         self.noted = 0
         """The number of remarks, including repeated ones."""
 
@@ -66,6 +67,10 @@ class Notes:
             self._found[position, kind] = entry = _Entry(text, add_similar=True)
         entry.count += 1
         self.noted += 1
+
+    def add_once(self, position: Position, kind: str, message: str) -> None:
+        """Record a remark like a similar one, at the first of all positions that have it."""
+        self.add_similar(self._first.setdefault(message, position), kind, message)
 
     def lines(self) -> list[str]:
         """Return every note as `file:line:column: text`, in the order of the file.

@@ -224,7 +224,8 @@ update job set visible = 1 where id = :job and visible = 0;
 
 -- name: file_of_job
 -- A file by the job that makes it and its name.
-select file.id, file.present, file.dropped, file.job_id
+select file.id, file.present, file.dropped, file.job_id, file.name, file.result, file.size,
+       file.checksum
   from file join job on job.id = file.job_id
  where job.name = :job and job.visible = 1 and file.name = :name and file.package_id is not null;
 
@@ -273,7 +274,8 @@ select stage.id, stage.seq, stage.name
 -- longer has: a late output as its pattern until its files are known. Dropped ones only if :job reads
 -- them, or is a new one: it gets them once they are restored; `is_new` says that it had not read them
 -- before the drop.
-select file.name, file.late, coalesce(file.size, file.size_asked) as size,
+select file.name, file.late, coalesce(file.size, file.size_asked) as size, file.result,
+       file.present, file.checksum,
        file.dropped = 1
        and (:job is null or line.dropped < (select submitted from job where id = :job)) as is_new
   from line

@@ -7,7 +7,8 @@ from d0ctl.sitefile.transfer import stores
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import setting
-from d0ctl.store.views import browse, names
+from d0ctl.store.views import browse
+from d0ctl.store.views.job_files import archived_files
 
 
 def known_names(store: Store, job: int | None = None) -> KnownNames:
@@ -28,7 +29,7 @@ def known_names(store: Store, job: int | None = None) -> KnownNames:
         merge=setting(store, "merge"),
         produced=lambda job, name: browse.produces(store, job, name),
         stage_of=lambda other, stage: _stage(store, other, stage, job),
-        archived=lambda other: _archived(store, other),
+        archived=archived_files.lookup(store),
         cached=lambda node, unread: [
             OtherFile(f"{row['job']}:{row['name']}", row["size"])
             for row in store.rows("cached_files", node=node, unread=int(unread))
@@ -59,13 +60,6 @@ def _late(store: Store, job: int) -> dict[str, list[OtherFile]]:
 def _outputs(store: Store, task: str) -> list[str] | None:
     """Return the output datasets of a task."""
     return [row["name"] for row in store.rows("output_datasets_of", task=task)] or None
-
-
-def _archived(store: Store, job: str) -> str | None:
-    """Say where a job is that was archived, and how its results can be read."""
-    if (error := names.archived(store, job)) is None:
-        return None
-    return f"{error}: `glob: {store.home.results / job}/*` reads all its results"
 
 
 def _stage(store: Store, job: str, stage: str, reader: int | None) -> OtherStage | None:
