@@ -145,7 +145,7 @@ def test_a_dead_node_is_removed_with_its_packages_by_what_the_refusal_says(
 
 @pytest.mark.parametrize(
     ("is_drained", "phase", "hint"),
-    [(False, "running", "d0ctl node drain localhost   # and the same again once they have ended"),
+    [(False, "running", "d0ctl node drain localhost --wait   # and then the same again"),
      (True, "transferring",
       "d0ctl status '*' --node localhost   # it is drained: they continue to their end")],
 )  # fmt: skip

@@ -124,6 +124,8 @@ ACTION = Action(
     name="node drain",
     help="Give nodes no new packages; running ones continue.",
     example="farm02 'lab*' --reason 'new disk'",
+    exit_status="0 done, 2 bad usage, 3 nothing matches, 4 refused in this state; with --wait, 1 "
+    "if packages are left after the timeout or a node is resumed, 5 if no daemon is running",
     past="drained",
     options=Options,
     prepare=prepare,

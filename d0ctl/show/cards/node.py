@@ -1,7 +1,7 @@
 """The card of a node: its state, its slots, why it takes nothing, and its packages."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct, field
 
@@ -20,7 +20,7 @@ from d0ctl.store.history.use_samples import NodeSample
 from d0ctl.store.nodes.draining import BadNode
 from d0ctl.store.views.activity import NodeUse
 from d0ctl.store.views.shapes import PackageRow
-from d0ctl.units import count, moment, size
+from d0ctl.units import count, listed, moment, size
 
 NO_NODES = "no nodes yet: d0ctl node add NAME [user@]host"
 
@@ -122,3 +122,23 @@ def logged_in(destination: str) -> str:
 def logged_out(destination: str, *, was_there: bool) -> str:
     """Say that a login has ended, or that there was none."""
     return f"logged out of `{destination}`" if was_there else f"not logged in to `{destination}`"
+
+
+def emptied(names: Sequence[str]) -> str:
+    """Say that drained nodes have no packages any more."""
+    return f"no packages are left on {listed([f'`{name}`' for name in names])}"
+
+
+def still_has(row: model.Node, packages: int) -> str:
+    """Say that packages are left on a node, which may have been resumed meanwhile."""
+    resumed = "" if row.drained else "is not drained any more, and "
+    return f"`{row.name}` {resumed}still has {count(packages, 'package')}: d0ctl why {row.name}"
+
+
+def stays(row: model.Node, use: NodeUse, packages: int) -> str:
+    """Say why packages on a drained node do not end now; empty if they may."""
+    if row.state == "down":
+        return f"`{row.name}` is down with {count(packages, 'package')}: d0ctl why {row.name}"
+    if use.suspended and use.used == use.suspended:
+        return f"packages are suspended: d0ctl status '*:suspended' --node {row.name}"
+    return ""

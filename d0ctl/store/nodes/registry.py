@@ -218,7 +218,7 @@ def check_unused(store: Store, *rows: Node, results: bool = True) -> None:
 def way_to_empty(rows: Sequence[Node]) -> str:
     """Return what to type until no package is launched on nodes."""
     if taking := [row.name for row in rows if row.state != "down" and not row.drained]:
-        return f"d0ctl node drain {' '.join(taking)}   # and the same again once they have ended"
+        return f"d0ctl node drain {' '.join(taking)} --wait   # and then the same again"
     if rows[0].state == "down":
         return f"d0ctl node remove {rows[0].name} --lost   # if it is gone for good"
     return f"d0ctl status '*' --node {rows[0].name}   # it is drained: they continue to their end"

@@ -173,7 +173,7 @@ class DaemonWatch:
             self.missing_since = time.monotonic()
         return self.missing_since is None
 
-    def give_up(self, name: str) -> None:
+    def give_up(self, name: str, state: str = "has not ended") -> None:
         """Raise DatabaseUnavailable if none has for `NO_DAEMON_S`, and Refused at once if a copy of
         the home has taken over from it.
         """
@@ -182,8 +182,7 @@ class DaemonWatch:
             refuse_superseded(self.store.home)
         if since is not None and time.monotonic() - since >= NO_DAEMON_S:
             raise DatabaseUnavailable(
-                f"`{name}` has not ended, and no daemon has been running for "
-                f"{duration(NO_DAEMON_S)}",
+                f"`{name}` {state}, and no daemon has been running for {duration(NO_DAEMON_S)}",
                 hint=_way_on(self.store),
             )
 

@@ -4,13 +4,14 @@ import itertools
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from d0ctl.cli import options, session
-from d0ctl.cli.action_command import Actions
+from d0ctl.cli.action_command import Actions, command, parameter
 from d0ctl.cli.commands.nodes.check_report import report_nodes
+from d0ctl.cli.global_options import finished
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, glyphs, print_list, say
@@ -38,7 +39,24 @@ if TYPE_CHECKING:
 Used: TypeAlias = tuple[Node, float, activity.NodeUse, BadNode | None]
 Listed: TypeAlias = tuple[Used, Sequence[Span]]
 
-app = group("List, add, check or change the nodes that run packages.", Actions)
+
+class Nodes(Actions):
+    """The actions on nodes; a drain may wait until no packages are left."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; None if there is none of that name."""
+        if cmd_name == "drain" and cmd_name not in self.commands:
+            from d0ctl.cli.commands.nodes import drain_and_wait
+
+            more = [parameter("wait", drain_and_wait.Wait, False),
+                    parameter("timeout", drain_and_wait.Timeout, None)]  # fmt: skip
+            self.commands[cmd_name] = finished(
+                command("node drain", drain_and_wait.drain, more), cmd_name
+            )
+        return super().get_command(ctx, cmd_name)
+
+
+app = group("List, add, check or change the nodes that run packages.", Nodes)
 
 
 @app.command("list")
