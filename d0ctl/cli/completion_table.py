@@ -57,7 +57,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "status": ("selectors",),
     "why": ("subjects", "-"),
     "top": (),
-    "eta": ("selectors",),
+    "eta": ("selectors*",),
     "history": ("parts_or_nodes",),
     "logs": ("selectors",),
     "peek": ("selectors", "-"),

@@ -147,6 +147,10 @@ def test_an_estimate_needs_a_job_and_an_audit_none(d0ctl: Type, tmp_path: Path) 
     check(["eta", "--audit", "--json"], text)
     assert document(text) == {"estimates": []}
     assert d0ctl("eta", "mc/1").exit_code == 2
+    d0ctl("submit", str(tmp_path / "mc.yaml"), "--as", "mc2")
+    heads = [row for row in d0ctl("eta", "mc2", "mc").stdout.splitlines() if row.startswith("mc")]
+    assert [head.split()[0] for head in heads] == ["mc2", "mc"]
+    assert "`--json` takes one job" in d0ctl("eta", "mc", "mc2", "--json").stderr
 
 
 def test_packages_that_only_a_retry_runs_are_not_estimated(

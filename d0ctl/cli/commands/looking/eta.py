@@ -1,6 +1,7 @@
 """`d0ctl eta`: when jobs end, and how good earlier estimates were."""
 
 import time
+from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,10 +32,10 @@ app = single()
 MOST_AUDITED = 10_000
 """How many of the latest attempts an audit includes."""
 
-Job = Annotated[
-    str | None,
+Jobs = Annotated[
+    list[str] | None,
     typer.Argument(metavar="JOB", autocompletion=completion.selectors,
-                   help="A job by name; with --audit, all jobs if none is given."),
+                   help="Jobs by name; with --audit one, or none for all."),
 ]  # fmt: skip
 
 Audited = Annotated[
@@ -43,43 +44,46 @@ Audited = Annotated[
 
 
 @app.command("eta")
-def estimate(selector: Job = None, audit: Audited = False, json: options.Json = False) -> None:
-    """Estimate when a job ends, or say how good past estimates were."""
-    now = time.time()
+def estimate(selectors: Jobs = None, audit: Audited = False, json: options.Json = False) -> None:
+    """Estimate when jobs end, or say how good past estimates were."""
+    now, names = time.time(), list(dict.fromkeys(selectors or ()))
+    if len(names) > 1 and (audit or json):
+        raise BadUsage(f"`{'--audit' if audit else '--json'}` takes one job")
     with session.reader() as store, store.reading():
-        job = None
-        if selector is not None:
-            wanted = select.parse(selector)
-            if not wanted.is_one or wanted.level != "job":
-                raise BadUsage(
-                    f"`{selector}` is not one job", hint=f"d0ctl eta {quote(wanted.job)}"
-                )
-            job = browse.job(store, wanted.job)
+        jobs = [_named(store, name) for name in names]
         if audit:
-            _audit(store, None if job is None else job.id, json)
-        elif job is None:
+            _audit(store, jobs[0].id if jobs else None, json)
+        elif not jobs:
             raise BadUsage("name a job", hint="d0ctl eta JOB, or d0ctl eta --audit; "
                            "d0ctl status shows when each job ends")  # fmt: skip
+        elif json:
+            emit_json(estimated(store, jobs[0], now))
         else:
-            _job(store, job, json, now)
+            _draw(store, jobs, now)
 
 
-def _job(store: Store, job: JobSummary, json: bool, now: float) -> None:
-    if json:
-        emit_json(estimated(store, job, now))
-        return
+def _named(store: Store, name: str) -> JobSummary:
+    wanted = select.parse(name)
+    if not wanted.is_one or wanted.level != "job":
+        raise BadUsage(f"`{name}` is not one job", hint=f"d0ctl eta {quote(wanted.job)}")
+    return browse.job(store, wanted.job)
+
+
+def _draw(store: Store, jobs: Sequence[JobSummary], now: float) -> None:
     from d0ctl.store.nodes.holder import drives
 
-    found = _horizon(store, job, now)
+    found = _horizon(store, jobs, now)
     page = sheet()
-    names = {stage.seq: stage.name for stage in browse.stages(store, job)}
-    card.draw(page, found, job.id, names, now, driven=drives(store, job.id))
+    for job in jobs:
+        names = {stage.seq: stage.name for stage in browse.stages(store, job)}
+        card.draw(page, found, job.id, names, now, driven=drives(store, job.id))
     show(page)
 
 
-def _horizon(store: Store, job: JobSummary, now: float) -> horizon.Horizon:
-    if job.ended is not None or job.blocked:
-        raise _no_end(job)
+def _horizon(store: Store, jobs: Sequence[JobSummary], now: float) -> horizon.Horizon:
+    for job in jobs:
+        if job.ended is not None or job.blocked:
+            raise _no_end(job)
     return eta.horizon(store, now=now)
 
 
@@ -98,7 +102,7 @@ def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
     from d0ctl.cli.documents import size_range, time_range
     from d0ctl.store.nodes.holder import drives
 
-    found = _horizon(store, job, now)
+    found = _horizon(store, [job], now)
     ends = found if drives(store, job.id) else horizon.NO_HORIZON
     left = found.jobs[job.id]
     return {
