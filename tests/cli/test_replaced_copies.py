@@ -1,6 +1,7 @@
 """`results --copy --force`: other files in the folder are replaced, folders never."""
 
 import hashlib
+import shlex
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,11 @@ def test_a_copy_of_earlier_results_is_replaced_if_asked_for(
         copy.symlink_to(other)
 
     refused = d0ctl("results", "prod:sub/one.root", "--copy", str(tmp_path))
-    done = d0ctl("results", "prod:sub/one.root", "--copy", str(tmp_path), "--force")
+    advice = refused.stderr.splitlines()[-1]
+    done = d0ctl(*shlex.split(advice)[1:])
 
     assert "one.root`: --force replaces it" in refused.stderr
+    assert advice == f"d0ctl results prod:sub/one.root --copy {tmp_path} --force"
     assert (done.exit_code, copy.read_bytes(), copy.is_symlink()) == (0, TEXT, False)
     assert kind == "file" or other.read_text() == "made before"
 

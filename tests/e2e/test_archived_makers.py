@@ -140,3 +140,14 @@ def test_advice_about_an_archived_job_is_given_once(site: Site) -> None:
         ", but results/ does not have file `s-1.log`",
         ": it has no file `x`",
     ]
+
+
+def test_why_of_an_archived_result_says_where_it_is(site: Site) -> None:
+    archived(site, READER)
+    why = ("why", "maker:sub/s-1.txt", "--archive", "paper")
+
+    assert f"it is a result: {site.home.results}/maker/sub/s-1.txt\n" in site.ok(*why)
+
+    site.submit(MAKER.replace("echo {n}", "echo 7{n}"))
+    site.ok("run", "maker")
+    assert "is recorded, but its copy is missing from results/" in site.ok(*why)

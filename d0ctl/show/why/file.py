@@ -10,6 +10,7 @@ from d0ctl.select import parse
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.files.file_copies import (
     absent,
+    as_result,
     by_hand,
     copy_fact,
     found_fact,
@@ -274,8 +275,7 @@ def _locations(about: _AboutFile) -> None:
         facts.append(f"its disposition is {file.disposition}, as a person has set it{instead}")
     elif written:
         facts.append(f"its disposition is {written}")
-    if file.result:
-        facts.append("it is a result")
+    facts += as_result(about.store, file)
 
 
 def _document(about: _AboutFile) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -81,7 +82,11 @@ def results(
     if open:
         _open(_location(job, home, rows))
     elif copy is not None:
-        raise typer.Exit(_copy(home, job, rows, copy, json=json, force=force))
+        status, is_taken = _copy(home, job, rows, copy, json=json, force=force)
+        if is_taken and not json:
+            again = f"d0ctl results {quote(selector)} --copy {quote(str(copy))} --force"
+            say(in_archive(again, session.settings.archive))
+        raise typer.Exit(status)
     elif json:
         emit_json(_document(job.name, home, totals, rows))
     else:
@@ -144,8 +149,14 @@ def _others(store: Store, job: str) -> str | None:
 
 def _copy(
     home: Home, job: JobSummary, rows: Sequence[FileRow], folder: Path, *, json: bool, force: bool
-) -> ExitCode:
-    """Copy files to a folder, without dropped ones; return whether all are there."""
+) -> tuple[ExitCode, bool]:
+    """Copy files to a folder, without dropped ones; return whether all are there.
+
+    Return also whether some are not because other files are, which may be replaced.
+    """
+    from d0ctl.cli.commands.looking.pages.result_copies import TakenName
+
+    is_taken = False
     copied = unchanged = size = 0
     failed: list[tuple[str, str]] = []
     stale_names: list[str] = []
@@ -160,7 +171,9 @@ def _copy(
                 unchanged += 1
         except D0Error as error:
             failed.append((row.name, str(error)))
-            if difference(home, row) != OF_OTHERS:  # of which `why` knows no more
+            is_taken |= isinstance(error, TakenName)
+            # `why` knows no more of these
+            if not isinstance(error, TakenName) and difference(home, row) != OF_OTHERS:
                 lacking.add(row.name)
         except OSError as error:
             failed.append((row.name, f"{error.filename or folder}: {error.strerror}"))
@@ -181,7 +194,7 @@ def _copy(
             if names[0] in lacking:
                 why_command = outcome.ask_why(f"{job.name}:{names[0]}")
                 say(in_archive(why_command, session.settings.archive))
-    return ExitCode.FAILED if failed else ExitCode.DONE
+    return ExitCode.FAILED if failed else ExitCode.DONE, is_taken
 
 
 def _alike(failed: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

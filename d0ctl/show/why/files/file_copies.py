@@ -10,6 +10,7 @@ from d0ctl.store.clusters.replicas import SpreadCopy
 from d0ctl.store.connection import Store
 from d0ctl.store.files.inventory import FoundCopy
 from d0ctl.store.files.moved_home import previous_home
+from d0ctl.store.files.selected_files import is_of_others
 from d0ctl.store.views.file_locations import CopyView, FileView, TransferView
 from d0ctl.units import count, duration, moment, size
 from d0ctl_wrapper.protocol.checksum import is_rewritten
@@ -47,8 +48,22 @@ def by_hand(copy: CopyView, file: FileView) -> str:
 def absent(store: Store, file: FileView) -> list[str]:
     """Say that a result of an archived job is not in results/; an archive has no copies."""
     home = store.home
-    is_gone = home.archive and file.result and not os.path.lexists(home.result(file.job, file.name))
+    is_gone = home.archive and file.result and _is_of_others(store, file)
     return ["is missing from results/"] if is_gone and not file.stored else []
+
+
+def as_result(store: Store, file: FileView) -> list[str]:
+    """Say that a file is a result; for an archive, which has no copies, with its path."""
+    home = store.home
+    if not file.result:
+        return []
+    if not home.archive or not file.present or file.late or _is_of_others(store, file):
+        return ["it is a result"]
+    return [f"it is a result: {home.result(file.job, file.name)}"]
+
+
+def _is_of_others(store: Store, file: FileView) -> bool:
+    return is_of_others(store.home, file.job, file.name, file.size, file.checksum)
 
 
 def _is_other(copy: CopyView, file: FileView) -> bool:

@@ -14,6 +14,10 @@ from d0ctl_wrapper.protocol.checksum import digest_by
 CHUNK = 1 << 20
 
 
+class TakenName(Refused):
+    """Another file of that name is there, which `--force` replaces."""
+
+
 def copy(source: Path, target: Path, checksum: str | None, *, force: bool = False) -> bool:
     """Copy a file or folder; return false if the same one is there already.
 
@@ -40,7 +44,7 @@ def is_other(source: Path, target: Path, checksum: str | None, force: bool) -> b
     if source.is_dir() or (target.is_dir() and not target.is_symlink()):
         raise Refused(f"another file is at `{target}`: move it elsewhere")
     if not force:
-        raise Refused(f"another file is at `{target}`: --force replaces it")
+        raise TakenName(f"another file is at `{target}`: --force replaces it")
     return True
 
 
@@ -64,7 +68,7 @@ def publish(part: Path, target: Path, *, force: bool) -> None:
     try:
         os.link(part, target)
     except FileExistsError as error:
-        raise Refused(f"another file is at `{target}`: --force replaces it") from error
+        raise TakenName(f"another file is at `{target}`: --force replaces it") from error
     except OSError as error:  # a file system without hard links
         if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
             raise
