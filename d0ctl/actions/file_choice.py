@@ -120,7 +120,8 @@ def choose(store: Store, choice: FileChoice) -> tuple[FileSelection, FileTotals]
         if not set("*?[") & set(choice.job):
             browse.job(store, choice.job)
         is_narrowed = choice.filters or choice.name != "*"
-        hint = f"d0ctl file list {quote(choice.job)}" if is_narrowed else None
+        has_others = is_narrowed and selected_files.has_files(store, choice.job)
+        hint = f"d0ctl file list {quote(choice.job)}" if has_others else None
         raise NotFound(f"no file matches `{choice}`{choice.filters}", hint=hint)
     return selected, weight
 

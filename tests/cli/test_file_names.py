@@ -107,6 +107,17 @@ def test_a_list_without_a_file_names_its_filters_and_advises_a_wider_one(
     assert (listed.exit_code, listed.stderr) == (3, f"d0ctl: {text}")
 
 
+@pytest.mark.parametrize("words", ["results prod", "why prod:zzz", "file list prod:zzz"])
+def test_no_list_of_files_is_advised_for_a_job_without_any(
+    site: Site, d0ctl: Type, words: str
+) -> None:
+    site.submit(job(("a", [line(package())])))
+
+    missed = d0ctl(*words.split())
+
+    assert (missed.exit_code, "d0ctl file list" in missed.stderr) == (3, False)
+
+
 def test_the_files_of_a_part_are_those_that_its_packages_make(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")

@@ -73,6 +73,7 @@ def test_a_job_can_be_held_after_fewer_failures(job: Site, d0ctl: Type) -> None:
     [
         (["prod", "--max-running", "0"], 2, "a limit is a number from 1, or `none`"),
         (["prod/1/1", "--max-running", "2"], 2, "not one job or one stage"),
+        (["prot/1/1", "--max-running", "2"], 3, "there is no job `prot`"),
         (["prod/1", "--max-failures", "2"], 2, "for whole jobs"),
         (["prod"], 2, "no limit is given"),
         (["prod", "--max-running", "none"], 4, "has these limits already"),

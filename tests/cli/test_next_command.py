@@ -93,7 +93,7 @@ def test_a_job_may_be_named_like_a_state(site: Site, d0ctl: Type, verb: str) -> 
     assert d0ctl(verb, "failed").exit_code == 0
 
 
-@pytest.mark.parametrize("verb", ["status", "history", "logs", "kill", "wait"])
+@pytest.mark.parametrize("verb", ["status", "logs", "kill", "wait"])
 def test_a_node_in_place_of_a_job_is_recognized(site: Site, d0ctl: Type, verb: str) -> None:
     site.submit(production())
 
@@ -110,3 +110,33 @@ def test_a_parameter_without_its_equals_sign_is_led_to_it(d0ctl: Type, words: li
     for verb in ("retry", "update", "clone"):
         answer = d0ctl(verb, "prod", "--set", *words)
         assert answer.stderr == "d0ctl: `--set` takes NAME=VALUE\n--set scale=2\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [("eta pr*", "d0ctl eta prod"), ("limit pr* --max-running 2", "d0ctl limit prod --max-running"),
+     ("report timeline pr*", "d0ctl report timeline prod")],
+)  # fmt: skip
+def test_where_one_job_is_wanted_a_pattern_is_answered_with_a_job_that_matches(
+    site: Site, d0ctl: Type, words: str, hint: str
+) -> None:
+    site.submit(production())
+
+    assert hint in d0ctl(*words.split()).stderr
+
+
+@pytest.mark.parametrize(
+    "words", ["eta pr*", "eta prot/1", "remove prot/1", "restore-line prot", "kill-line prot:held",
+              "report timeline prot/1", "limit pr*"],
+)  # fmt: skip
+def test_no_command_is_advised_for_a_job_that_is_not_there(
+    site: Site, d0ctl: Type, words: str
+) -> None:
+    assert site.phases() == {}
+
+    answer = d0ctl(*words.split())
+
+    assert (answer.exit_code, answer.stderr.splitlines()[-1]) == (
+        3,
+        "there are no jobs: d0ctl run FILE",
+    )

@@ -115,3 +115,21 @@ def test_the_plan_of_a_job_counts_the_dropped_files_among_those_that_it_names(
 ) -> None:
     for words in (["validate", str(late), "--list"], ["submit", str(late), "--dry-run"]):
         assert "(job `prod`, 1 dropped)" in d0ctl(*words).stdout
+
+
+def test_no_removal_that_is_refused_is_suggested_to_free_a_name(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(production(lines=1))
+    for path in ("prod/1/1/1", "prod/1/1/2", "prod/2/1/1", "prod/3/1/1"):
+        site.finish(path)
+    reader, again = tmp_path / "late.yaml", tmp_path / "prod.yaml"
+    reader.write_text(GROUPS)
+    again.write_text("job: prod\nstages: [{lines: [{run: 'true'}]}]\n")
+    before = d0ctl("submit", str(again)).stderr
+    assert d0ctl("submit", str(reader)).exit_code == 0
+
+    while_it_is_read = d0ctl("submit", str(again)).stderr
+
+    assert ("makes room" in before, "makes room" in while_it_is_read) == (True, False)
+    assert d0ctl("remove", "prod", "--yes").exit_code == 4

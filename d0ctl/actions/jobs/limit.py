@@ -64,8 +64,9 @@ def plan_limit(store: Store, request: Request[LimitOptions], now: float) -> Limi
     """Plan for one job or one stage. Raises BadUsage, NotFound or Refused."""
     target, options = request.target, request.options
     if not target.is_one or target.depth > 2:
+        name = jobs_of(store, target)[0].name
         raise BadUsage(f"`{target.brief}` is not one job or one stage",
-                       hint=f"d0ctl limit {quote(target.job)} --max-running 4")  # fmt: skip
+                       hint=f"d0ctl limit {name} --max-running 4")  # fmt: skip
     row = _row(store, target)
     if options.max_failures is not None and isinstance(row, StageSummary):
         raise BadUsage("--max-failures is for whole jobs",

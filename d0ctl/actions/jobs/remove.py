@@ -51,10 +51,10 @@ class RemovePlan(Plan):
 
 def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> RemovePlan:
     """Plan for whole jobs without launched packages."""
+    jobs = jobs_of(store, request.target)
     if not is_whole_job(request.target):
         raise BadUsage(f"`{request.target.brief}` is not a whole job, so it can't be removed",
                        hint=f"d0ctl kill {quote(str(request.target.parts[0]))}")  # fmt: skip
-    jobs = jobs_of(store, request.target)
     for job in jobs:
         if live := by_status(job.counts)["launched"]:
             raise Refused(

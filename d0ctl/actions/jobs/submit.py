@@ -17,7 +17,7 @@ from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import JobSpec, without_file
 from d0ctl.model import Group
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs import results
+from d0ctl.store.jobs import removal, results
 from d0ctl.store.jobs.submission.insertion import dropped
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
@@ -232,12 +232,12 @@ def check_name(store: Store, name: str | None, spec: JobSpec) -> None:
         )
     wanted = name or (spec.name if spec.named else None)
     if wanted and (found := browse.jobs(store, wanted)):
-        makes_room = f", `d0ctl remove {wanted}` makes room"
+        is_removable = found[0].status in ENDED and not removal.in_need(store, found[0].id)
+        makes_room = f", `d0ctl remove {wanted}` makes room" if is_removable else ""
         raise Refused(
             f"job `{wanted}` already exists and is {found[0].status}",
             hint=f"`d0ctl update {wanted}` corrects it by its job file, `d0ctl run {wanted}` "
-            f"continues it, `--as NAME` submits another"
-            f"{makes_room if found[0].status in ENDED else ''}",
+            f"continues it, `--as NAME` submits another{makes_room}",
         )
 
 

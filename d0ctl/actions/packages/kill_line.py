@@ -10,7 +10,7 @@ from d0ctl.actions.option import Options, flag
 from d0ctl.actions.packages._losing import NONE_LOSING, LosingPackages, losing_packages
 from d0ctl.actions.packages._whole_lines import check_level, needing_elsewhere
 from d0ctl.actions.packages.kill import WAIT, being_killed
-from d0ctl.actions.selection import KILLABLE, rows, split_selected
+from d0ctl.actions.selection import KILLABLE, jobs_of, rows, split_selected
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
@@ -19,7 +19,7 @@ from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.jobs.require import MOST_NAMED, Enough
 from d0ctl.store.jobs.retry import NONE, Listed
 from d0ctl.store.lifecycle import NONE_UNREAD, UnreadFiles
-from d0ctl.store.views import browse, selection
+from d0ctl.store.views import selection
 from d0ctl.units import count
 
 RESTORE = "restore-line"
@@ -72,9 +72,7 @@ class KillLinePlan(Plan):
 def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) -> KillLinePlan:
     """Plan for whole lines, and with dropped outputs for all packages that can't run without."""
     target = request.target
-    for part in target.parts:
-        if not browse.jobs(store, part.job):
-            raise browse.no_such_job(store, part.job)
+    jobs_of(store, target)
     check_level(target, "kill-line", " --drop-outputs" * request.options.drop_outputs)
     selected = selection.choose(store, target, now=now)
     if not lifecycle.lines(selected)["undropped"]:

@@ -87,6 +87,7 @@ def plan_restore_line(
     store: Store, request: Request[RestoreLineOptions], now: float
 ) -> RestoreLinePlan:
     """Plan for the dropped lines, and for all that was dropped because of them."""
+    jobs = [job.id for job in jobs_of(store, request.target)]
     check_level(request.target, "restore-line")
     selected = selection.choose(store, request.target, now=now)
     is_dropped = bool(lifecycle.lines(selected)["dropped"])
@@ -101,7 +102,6 @@ def plan_restore_line(
     restore_line.choose_restored(selected)
     _check_not_launched(selected, request, now)
     done = restore_line.done_without(selected)
-    jobs = [job.id for job in jobs_of(store, request.target)]
     selected, rerun = restore_line.reruns_for(selected, [row["id"] for row in done], jobs)
     if (path := restore_line.repackaged(selected)) is not None:
         raise Refused(

@@ -73,6 +73,11 @@ def select(
     return selected
 
 
+def has_files(store: Store, job: str) -> bool:
+    """Return whether jobs make or read a file; their name may have wildcards."""
+    return bool(weight(select(store, job, "*", node=None, disposition=None)).files)
+
+
 def select_of_packages(
     packages: Selection, *, node: str | None, disposition: str | None
 ) -> FileSelection:

@@ -51,14 +51,18 @@ def job_ids(store: Store) -> set[int]:
 
 def check_removal(store: Store, job: int, name: str, past: str = "removed") -> None:
     """Raise Refused while other jobs need files of this one; they are waited for if they move."""
-    needy = [row[0] for row in store.rows("jobs_in_need", job=job)]
-    if needy:
+    if needy := in_need(store, job):
         reader = browse.job(store, needy[0]) if browse.has_job(store, needy[0]) else None
         moves = reader is not None and reader.is_open and not (reader.hold or reader.pause)
         raise Refused(
             f"job `{name}` makes files that `{needy[0]}` reads, so it can't be {past}",
             hint=f"d0ctl {'wait' if moves else 'why'} {needy[0]}",
         )
+
+
+def in_need(store: Store, job: int) -> list[str]:
+    """Return the other jobs that need files of a job, which can't be removed."""
+    return [row[0] for row in store.rows("jobs_in_need", job=job)]
 
 
 def readers(store: Store, jobs: Sequence[int]) -> dict[str, int]:

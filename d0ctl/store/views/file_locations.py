@@ -129,7 +129,10 @@ def in_job(store: Store, job: str, name: str, *, also: Iterable[str] = ()) -> Fi
     elsewhere = [path for path in names if path.endswith(f"/{name}")]
     if len(elsewhere) == 1:
         return find(store, elsewhere[0], job=job)[0]
-    hint = browse.nearest(name, [*names, *also]) or f"d0ctl file list {job}"
+    from d0ctl.store.files.selected_files import has_files
+
+    near = browse.nearest(name, [*names, *also])
+    hint = near or (f"d0ctl file list {job}" if has_files(store, job) else None)
     raise NotFound(f"job `{job}` has no file `{name}`", hint=hint)
 
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -64,8 +63,9 @@ def estimate(selectors: Jobs = None, audit: Audited = False, json: options.Json 
 
 def _named(store: Store, name: str) -> JobSummary:
     wanted = select.parse(name)
-    if not wanted.is_one or wanted.level != "job":
-        raise BadUsage(f"`{name}` is not one job", hint=f"d0ctl eta {quote(wanted.job)}")
+    found = browse.jobs(store, wanted.job)
+    if found and (not wanted.is_one or wanted.level != "job"):
+        raise BadUsage(f"`{name}` is not one job", hint=f"d0ctl eta {found[0].name}")
     return browse.job(store, wanted.job)
 
 

@@ -117,7 +117,7 @@ def remarks(job: JobSummary) -> list[str]:
 def _read(selector: str, limit: int) -> tuple[JobSummary, Home, FileTotals, list[FileRow]]:
     """Read the final outputs of a job. Raises NotFound if it has none."""
     from d0ctl.actions import file_choice
-    from d0ctl.store.files.selected_files import pages, select_results, weight
+    from d0ctl.store.files.selected_files import has_files, pages, select_results, weight
     from d0ctl.store.views import browse
 
     choice = file_choice.parse(selector)
@@ -130,12 +130,13 @@ def _read(selector: str, limit: int) -> tuple[JobSummary, Home, FileTotals, list
         if not totals.files:
             what = "outputs" if choice.name == "*" else f"output `{choice.name}`"
             others = _others(store, job.name)
-            hint = others or f"d0ctl file list {job.name}"
+            all_files = f"d0ctl file list {job.name}" if has_files(store, job.name) else None
             from d0ctl.show.why.causes.no_results import not_copied, not_kept
 
             details = not_kept(store, job)
             details += not_copied(store, job) if not others else []
-            raise NotFound(f"job `{job.name}` has no final {what}", hint=hint, details=details)
+            raise NotFound(f"job `{job.name}` has no final {what}", hint=others or all_files,
+                           details=details)  # fmt: skip
         return job, store.home, totals, list(pages(selected, limit))
 
 

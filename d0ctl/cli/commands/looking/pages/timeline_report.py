@@ -42,9 +42,11 @@ def timeline(job: Job = None, csv: Csv = False, json: options.Json = False) -> N
         raise BadUsage("one of `--csv` and `--json`")
     now = time.time()
     wanted = None if job is None else select.parse(job)
-    if wanted is not None and not (wanted.is_one and wanted.level == "job"):
-        raise BadUsage(f"`{job}` is not one job", hint=f"d0ctl report timeline {wanted.job}")
     with session.reader() as store, store.reading():
+        found = [] if wanted is None else browse.jobs(store, wanted.job)
+        if found and wanted is not None and not (wanted.is_one and wanted.level == "job"):
+            raise BadUsage(f"`{job}` is not one job",
+                           hint=f"d0ctl report timeline {found[0].name}")  # fmt: skip
         known = None if wanted is None else browse.job(store, wanted.job)
         most = MOST_IN_DOCUMENT if csv or json else MOST
         spans = attempt_spans.latest(store, None if known is None else known.id, most)
