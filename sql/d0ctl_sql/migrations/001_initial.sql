@@ -382,6 +382,9 @@ create table line (
                                            -- and it is restored together with them; of
                                            -- another one, 2: it ran, or has succeeded, as an
                                            -- update left it out of the job file
+    unlisted    integer not null default 0 check (unlisted in (0, 1)),
+                                           -- 1: it was dropped otherwise, and is not in the job
+                                           -- file any more: its `named` is 2 once it is restored
     unique (stage_id, seq)
 ) strict;
 

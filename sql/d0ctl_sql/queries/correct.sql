@@ -8,7 +8,7 @@ select stage_id, after_id from stage_order where job_id = :job;
 
 -- name: standing_lines
 -- The lines of a stage in the database.
-select id, seq, name, early_start, is_open, dropped, named
+select id, seq, name, early_start, is_open, dropped, named, unlisted
   from line where stage_id = :stage order by seq;
 
 -- name: standing_line_order
@@ -288,6 +288,15 @@ update line set named = 0 where id = ? and dropped is not null;
 update line set named = 0
  where named = 2 and dropped is null
    and stage_id in (select id from stage where job_id = :job);
+
+-- name: list_dropped_lines
+-- Dropped lines of a job count as in its job file again.
+update line set unlisted = 0
+ where dropped is not null and unlisted = 1 and stage_id in (select id from stage where job_id = :job);
+
+-- name: unlist_dropped_line
+-- The job file does not have a line that a person has dropped, or that lacks dropped inputs.
+update line set unlisted = 1 where id = ? and dropped is not null and named <> 2;
 
 -- name: leave_standing_line
 -- The line of a successful or running package is not in the job file any more.

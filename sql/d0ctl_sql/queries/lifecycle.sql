@@ -419,7 +419,7 @@ update package set request = iif(request = 'kill now', 'drop now', 'drop')
 -- Mark lines as dropped in which only successful packages are left; `named` are those that were
 -- requested.
 update line
-   set dropped = :now, named = id in (select value from json_each(:requested))
+   set dropped = :now, named = id in (select value from json_each(:requested)), unlisted = named = 2
  where dropped is null
    and id in (select line_id from selected_package_state)
    and not exists (select 1 from package

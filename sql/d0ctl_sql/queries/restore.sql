@@ -412,13 +412,14 @@ select package.id, package.job_id, 0
 
 -- name: restore_lines
 -- Lines of the selected packages are no longer dropped.
-update line set dropped = null
+update line set dropped = null, named = iif(unlisted = 1, 2, 0), unlisted = 0
  where +dropped is not null
    and id in (select line_id from selected_package_state);
 
 -- name: forget_names
--- Requested lines are no longer dropped by name.
-update line set named = 0 where id in (select value from json_each(:requested));
+-- Requested lines are no longer dropped by name; it stays known which the job file does not have.
+update line set named = 0, unlisted = unlisted = 1 or named = 2
+ where id in (select value from json_each(:requested));
 
 -- name: wait_for_restored
 -- ready, assigned -> waiting: packages that got inputs back which do not exist.

@@ -281,7 +281,7 @@ select file.name, file.late, coalesce(file.size, file.size_asked) as size, file.
   from line
   join package on package.line_id = line.id
   join file on file.package_id = package.id
- where line.stage_id = :stage and line.named <> 2
+ where line.stage_id = :stage and line.named <> 2 and line.unlisted = 0
    and (file.dropped = 0
         or (:job is null and file.late = 0)
         or exists (select 1 from input join package as reader on reader.id = input.package_id

@@ -88,8 +88,10 @@ class Comparison(Struct):
     """Packages of lines that have succeeded and are missing in the job file."""
     leaving: set[int] = field(default_factory=set)
     """Those of `busy` of lines that are missing in the job file."""
+    dropped: list[int] = field(default_factory=list)
+    """Dropped lines that are missing in the job file."""
     shrunk: set[int] = field(default_factory=set)
-    """The stages of lines of these two kinds that the job file has lost now."""
+    """The stages of lines of these three kinds that the job file has lost now."""
     added_lines: int = 0
     unchanged: int = 0
     makes: set[str] = field(default_factory=set)
@@ -177,17 +179,13 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
         _sort_stage(comparison, stage, whole)
     taken = {line.old.id for stage in comparison.stages for line in stage.lines if line.old}
     for there in old:
-        for line in there.lines:
-            if line.id not in taken and not line.is_dropped:
-                _sort_lost(comparison, there, line)
+        for line in [each for each in there.lines if each.id not in taken]:
+            _sort_lost(comparison, there, line)
     ended = comparison.unlisted | {
-        package.id
-        for there in old
-        for line in there.lines
-        if line.is_dropped
+        package.id for there in old for line in there.lines if line.is_dropped
         for package in line.packages
         if package.phase == Phase.DONE and package.id not in comparison.restored
-    }
+    }  # fmt: skip
     comparison.edited = {id: names for id, names in sides.edited.items() if id not in ended}
     return comparison
 
@@ -276,7 +274,9 @@ def _sort_lost(comparison: Comparison, stage: StandingStage, line: StandingLine)
         package.id: Place(stage.seq, line.seq, package.seq, package.phase)
         for package in line.packages
     }
-    if any(package.phase in LAUNCHED for package in line.packages):
+    if line.is_dropped:
+        comparison.dropped.append(line.id)
+    elif any(package.phase in LAUNCHED for package in line.packages):
         comparison.busy.update(places)
         comparison.leaving.update(places)
     elif all(package.phase == Phase.DONE for package in line.packages):
@@ -285,7 +285,7 @@ def _sort_lost(comparison: Comparison, stage: StandingStage, line: StandingLine)
         comparison.lost.append(line)
         comparison.removed += [of for of in places.values() if of.phase != Phase.DONE]
         return
-    comparison.shrunk |= set() if line.is_left else {stage.seq}
+    comparison.shrunk |= set() if line.is_left or line.is_unlisted else {stage.seq}
 
 
 def line_numbers(

@@ -254,6 +254,8 @@ class Correction(Struct):
             lifecycle.drop(selected, ids, **self._by)
             self.store.change_many("leave_line", ((line,) for line in ids))
         self.store.change("return_lines", job=self.job)
+        self.store.change("list_dropped_lines", job=self.job)
+        self.store.change_many("unlist_dropped_line", ((line,) for line in self.found.dropped))
         staying = self.found.unlisted | self.found.leaving
         self.store.change_many("leave_standing_line", ((id,) for id in staying))
 

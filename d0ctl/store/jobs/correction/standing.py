@@ -44,6 +44,8 @@ class StandingLine(Struct):
     is_open: bool
     is_dropped: bool
     is_left: bool
+    is_unlisted: bool = False
+    """Whether a line that was dropped otherwise is known to be missing in the job file."""
     packages: list[StandingPackage] = field(default_factory=list)
     after: set[int] = field(default_factory=set)
 
@@ -110,6 +112,7 @@ def _lines(store: Store, job: int, stage: int) -> list[StandingLine]:
         row["id"]: StandingLine(
             row["id"], row["seq"], row["name"], bool(row["early_start"]),
             bool(row["is_open"]), row["dropped"] is not None, row["named"] == REMOVED,
+            row["unlisted"] == 1,
         )
         for row in store.rows("standing_lines", stage=stage)
     }  # fmt: skip
