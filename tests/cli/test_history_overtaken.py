@@ -1,5 +1,7 @@
 """Holds and pauses that other actions ended: `history` does not list what undoes them."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.cli.conftest import Type
@@ -151,3 +153,24 @@ def test_the_history_has_no_undo_of_an_acknowledgement_of_nothing_that_is_failed
     assert back == ["d0ctl acknowledge prod/1/1/1 --withdraw"] and is_back
     assert at_once == ([], [])
     assert (undoes(d0ctl), undoes(d0ctl, "prod")) == ([], [])
+
+
+def test_the_undo_of_an_update_that_held_its_job_releases_it_only_as_long_as_it_is_held(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = "job: mc\nstages: [{lines: [{run: a}, {run: b}]}]\n"
+    (file := tmp_path / "mc.yaml").write_text(text)
+    d0ctl("submit", str(file))
+    file.write_text(text.replace("a}", "c}"))
+    d0ctl("update", "mc", "--hold")
+    held = undoes(d0ctl, "mc")
+
+    d0ctl("release", "mc")
+    released = undoes(d0ctl), undoes(d0ctl, "mc")
+    file.write_text(text.replace("a}", "d}"))
+    d0ctl("update", "mc", "--hold")
+
+    both = "d0ctl update mc --previous && d0ctl release mc"
+    assert held == [both]
+    assert released == (["d0ctl update mc --previous"], ["d0ctl update mc --previous"])
+    assert undoes(d0ctl) == undoes(d0ctl, "mc") == [both]

@@ -64,8 +64,16 @@ def without_spent(store: Store, actions: Sequence[ActionView]) -> list[ActionVie
     def jobs(name: str) -> list[JobSummary]:
         return browse.jobs(store, name)
 
-    return [replace(action, undo=None) if _is_spent(store, action, jobs) else action
-            for action in actions]  # fmt: skip
+    return [replace(action, undo=None) if _is_spent(store, action, jobs)
+            else _without_release(action, jobs) for action in actions]  # fmt: skip
+
+
+def _without_release(action: ActionView, jobs: Callable[[str], list[JobSummary]]) -> ActionView:
+    """Return an action, without the release that ends its undo if its job is not held any more."""
+    back, release, name = (action.undo or "").rpartition(" && d0ctl release ")
+    if not release or any(job.hold for job in jobs(name)):
+        return action
+    return replace(action, undo=back)
 
 
 def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSummary]]) -> bool:

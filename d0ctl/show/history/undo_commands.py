@@ -82,11 +82,15 @@ def action_reasons(actions: Iterable[PastAction]) -> list[str]:
         verb, target, undo = action.verb, action.target, action.undo or ""
         command = shlex.join(["d0ctl", *f"{verb} {target}".split(" ")])
         named = undo and (verb in STOPS or f"{undo} ".startswith(f"d0ctl {verb} "))
-        known = {undo} if verb in ENDS or verb == UPDATE else {command, undo, _without_values(undo)}
+        if verb == UPDATE:
+            command = undo.partition(" && ")[0]  # without the release of a job that it held
+            known = {command}
+        else:
+            known = {undo} if verb in ENDS else {command, undo, _without_values(undo)}
         shown = (named and len(undo) <= LONGEST_UNDO and typed.isdisjoint(known)
                  and not is_overtaken(action, later))  # fmt: skip
         texts.append("; ".join(filter(None, (action.reason, f"to undo: {undo}" * bool(shown)))))
-        typed.add(undo if verb == UPDATE else command)
+        typed.add(command)
         later.append(action)
     return texts
 
