@@ -19,9 +19,21 @@ job: use
 stages:
   - {name: merge, lines: [{run: "cat {inputs} > all", inputs: {from: prod/sim}, outputs: all}]}
 """
-AHEAD = "`prod` got or lost lines since this job took the files of a stage: `d0ctl update use`"
+CHAIN = """\
+job: prod
+stages:
+  - name: sim
+    lines:
+      - for: {n: [3]}
+        packages: [{run: "true", outputs: g}, {run: "true", inputs: g, outputs: "sim-{n}"}]
+"""
+AHEAD = (
+    "`prod` got or lost lines, or makes other files, since this job took those of a stage: "
+    "`d0ctl update use`"
+)
 FOLLOW = (
-    "`use` takes all files of a stage whose lines change; to have `use` follow: d0ctl update use"
+    "`use` takes all files of a stage whose lines or files change; "
+    "to have `use` follow: d0ctl update use"
 )
 
 
@@ -78,6 +90,30 @@ def test_nothing_is_said_to_a_job_that_names_the_files_which_it_reads(
 
     assert "`one`" not in d0ctl("update", "prod").stdout
     assert AHEAD not in d0ctl("why", "one").stdout
+
+
+def test_a_job_says_that_packages_of_another_run_again_under_other_names_of_files(
+    site: Site, d0ctl: Type, maker: Path
+) -> None:
+    maker.write_text(CHAIN)
+    d0ctl("update", "prod")
+    d0ctl("update", "use")
+    for package in ("prod/1/3/1", "prod/1/3/2"):
+        site.finish(package)
+    d0ctl("update", "use", "--again")
+    site.finish("use/1/1/1")
+    maker.write_text(CHAIN.replace("sim-{n}", "other-{n}"))
+
+    left = d0ctl("update", "prod").stdout
+    current = d0ctl("why", "use").stdout
+    again = d0ctl("update", "prod", "--again").stdout
+    followed = d0ctl("update", "use").stdout if AHEAD in d0ctl("why", "use").stdout else ""
+
+    assert FOLLOW not in left and AHEAD not in current
+    assert FOLLOW in again
+    assert "1 package out of date" in followed
+    assert AHEAD not in d0ctl("why", "use").stdout
+    assert faults(site.store) == []
 
 
 def test_an_update_that_changes_nothing_lets_the_job_catch_up(

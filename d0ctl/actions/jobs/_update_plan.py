@@ -218,7 +218,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if followers := [follower for follower in plan.followers if follower not in apart]:
         first, rest = followers[0].name, followers[1:]
         others = f", and {count(len(rest), 'other job')}" if rest else ""
-        take = f"{'take' if rest else 'takes'} all files of a stage whose lines change"
+        take = f"{'take' if rest else 'takes'} all files of a stage whose lines or files change"
         update = undo.command("update", [first])
         yield f"`{first}`{others} {take}; to have `{first}` follow: {update}"
     for line in fitting.lines(plan.misfits):

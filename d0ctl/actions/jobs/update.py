@@ -103,7 +103,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         packages or settings or comparison.outdated or comparison.edited or other_keys
         or changed.files or left_out.outdated_packages(store, job.id).packages
     ) and _is_same(store, job, spec)  # fmt: skip
-    following = followers(store, job.id, job.name, comparison.other_lines)
+    following = followers(store, job.id, job.name, _changed_stages(outline))
     renamed_stages = renamed(store, job.id, job.name, _renamed(comparison, spec))
     return UpdatePlan(
         request=request, job=job.id, name=job.name, outline=outline, settings=settings,
@@ -121,6 +121,13 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         followers=following, renamed=renamed_stages,
         dropped=_dropped(store, comparison) if part is None else "",
     )  # fmt: skip
+
+
+def _changed_stages(outline: planning.Outline) -> set[int]:
+    """Return the stages that get or lose lines, or whose packages make files of other names."""
+    changed = outline.again | outline.written
+    others = {stage.seq for stage in outline.found.stages if stage.makes_others(changed)}
+    return outline.found.other_lines | others
 
 
 def _settings(store: Store, job: JobSummary, spec: JobSpec) -> Iterator[str]:

@@ -21,7 +21,7 @@ def behind(store: Store, job: JobSummary, makers: Sequence[str]) -> list[str]:
     facts = [lost + then * (not store.home.archive) for lost in gone.values()]
     if others := [f"`{name}`" for name in makers if name not in gone]:
         follow = "" if store.home.archive else f": {update} takes the files as they are now"
-        changed = "got or lost lines since this job took the files of a stage"
+        changed = "got or lost lines, or makes other files, since this job took those of a stage"
         facts.append(f"{listed(others)} {changed}{follow}")
     return facts
 

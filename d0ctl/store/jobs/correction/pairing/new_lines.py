@@ -1,6 +1,6 @@
 """The stages and lines of a job file, with the matching ones of the submitted job."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -54,6 +54,15 @@ class NewStage(Struct):
     """Whether its lines stay as they are, and are missing here."""
     rest: dict[int, LineSpec] | None = None
     """The lines that still have to be made or changed, by their numbers; None if all may be."""
+
+    def makes_others(self, packages: Container[int]) -> bool:
+        """Return whether some of these packages make files of other names from now on."""
+        return any(
+            package.id in packages and {*package.definition.makes} != {*definition.makes}
+            for line in self.lines
+            for number, definition in enumerate(line.definitions)
+            if (package := line.standing(number)) is not None
+        )
 
     @property
     def numbered(self) -> Iterable[tuple[int, NewLine]]:
