@@ -211,3 +211,22 @@ def test_a_package_that_lacks_inputs_of_a_dropped_line_says_what_restores_them(
     ]  # fmt: skip
     assert "sel-3" in inputs(d0ctl, "sum/1/1/1") and "sel-3" in inputs(d0ctl, "prod/3/1/1")
     assert faults(site.store) == []
+
+
+def test_a_package_that_ran_while_its_input_was_dropped_is_to_be_dropped_before_it_runs_again(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    site.finish("prod/1/1/1")
+    site.launch("prod/2/1/1")
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--yes")
+    site.end("prod/2/1/1")
+    file.write_text(SEEDS.replace('"true", inputs: "gen', '"true -v", inputs: "gen'))
+    d0ctl("update", "prod")
+
+    for target in ("prod", "prod/2/1/1", "prod:sel-1"):
+        said = d0ctl("why", target).stdout
+        assert "`d0ctl kill-line prod/2/1 --drop-outputs` has to come before an update" in said
+        assert "update prod --again" not in said
+    assert d0ctl("update", "prod", "--again").exit_code == 4
+    assert d0ctl("kill-line", "prod/2/1", "--drop-outputs", "--yes").exit_code == 0
+    assert d0ctl("update", "prod", "--again").exit_code in (0, 4)

@@ -611,15 +611,16 @@ select count(*) over () as number, package_path.path
  limit 10;
 
 -- name: lines_needing_dropped
--- The first lines of a job with packages that have succeeded with files of dropped lines of other jobs,
--- and require them, or have read no others that they do not require; not those that would read other
--- files now, as an update says, or as the other job got or lost lines since this one took its files.
+-- The first lines of a job with packages that have succeeded with files of dropped lines, of other jobs
+-- or, if these were dropped while they ran, of the same job, and require them, or have read no others
+-- that they do not require; not those that would read other files now, as an update says, or as the
+-- other job got or lost lines since this one took its files.
 select distinct job.name as job, stage.seq as stage, line.seq as line, maker.name as maker,
        file.name as file
   from outdated_package
   join package on package.id = outdated_package.package_id and package.phase = 'done'
   join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
-  join file on file.id = input.file_id and file.dropped = 1 and file.job_id <> package.job_id
+  join file on file.id = input.file_id and file.dropped = 1
   join line on line.id = package.line_id and line.dropped is null and line.named <> 2
   join stage on stage.id = line.stage_id
   join job on job.id = stage.job_id
