@@ -100,3 +100,35 @@ def test_update_names_a_reader_once_when_the_job_file_loses_a_dropped_line(
     assert follow.exit_code == 0
     package = json.loads(d0ctl("status", "read/1/1/1", "--json").stdout)
     assert [file["file"] for file in package["inputs"]] == ["s-1", "s-2"]
+
+
+MERGE = "  - {name: merge, lines: [{run: cat, inputs: {from: sim}, outputs: all}]}\n"
+
+
+def test_a_package_does_not_lack_files_that_the_job_file_does_not_give_to_it_any_more(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path = tmp_path / "made.yaml"
+    path.write_text(MADE + MERGE)
+    d0ctl("submit", str(path))
+    inputs_of_reader(d0ctl, tmp_path)
+    d0ctl(*DROP)
+    for package in ("made/1/1/1", "made/1/2/1", "made/2/1/1", "read/1/1/1"):
+        site.finish(package)
+    lacking = [d0ctl("status", job).stdout for job in ("made", "read")]
+    path.write_text(LESS + MERGE)
+    for job in ("made", "read"):
+        d0ctl("update", job)
+    complete = [d0ctl("status", job).stdout for job in ("made", "read")]
+
+    restored = d0ctl(*RESTORE, "--again").stdout
+
+    assert all("ran with 2 of 3 inputs, missing: s-3" in page for page in lacking)
+    assert not any("missing" in page for page in complete)
+    assert "no other package reads the restored files" in restored
+    assert site.phase("made/2/1/1") == site.phase("read/1/1/1") == "done"
+    site.finish("made/1/3/1")
+    assert all("out of date" not in d0ctl("status", job).stdout for job in ("made", "read"))
+    path.write_text(MADE + MERGE)
+    assert "1 package out of date" in d0ctl("update", "made").stdout
+    assert faults(site.store) == []

@@ -275,6 +275,10 @@ update line set name = ?, early_start = ?, is_open = ? where id = ?;
 -- Forget the lines before a line.
 delete from line_order where line_id = ?;
 
+-- name: forget_dropped_inputs
+-- A package does not lack its dropped inputs, as the job file does not give them to it any more.
+delete from input where package_id = ? and own = 0 and dropped = 1;
+
 -- name: leave_line
 -- A line was dropped because its job file no longer has it.
 update line set named = 2 where id = ? and dropped is not null;

@@ -81,6 +81,8 @@ class Correction(Struct):
         # while the packages still have their inputs
         readers = self.store.select({*self.again, *self.found.edited})
         edited_files.renew_copies(readers, now=self.now)
+        complete = (package for stage in self.found.stages for package in stage.complete_without())
+        self.store.change_many("forget_dropped_inputs", ((package,) for package in complete))
         self._clear()  # first, or inputs that the job file has no more would be made again
         self._run_again(Phase.DONE)
         self._bring_back()

@@ -1,6 +1,6 @@
 """The stages and lines of a job file, with the matching ones of the submitted job."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -63,6 +63,14 @@ class NewStage(Struct):
             for number, definition in enumerate(line.definitions)
             if (package := line.standing(number)) is not None
         )
+
+    def complete_without(self) -> Iterator[int]:
+        """Iterate over its packages that the job file has exactly without their dropped inputs."""
+        for line in self.lines:
+            for number, definition in enumerate(line.definitions):
+                package = line.standing(number)
+                if package and package.definition.recipe != definition.recipe == package.left:
+                    yield package.id
 
     @property
     def numbered(self) -> Iterable[tuple[int, NewLine]]:
