@@ -53,6 +53,8 @@ class RemovePlan(Plan):
     cluster: str = ""
     settings: tuple[str, ...] = ()
     """The settings of its cluster if no other node is in it, as people write them."""
+    folder: str | None = None
+    """The folder on it that stays there; None if it was never in contact, or is lost."""
     site_file: str | None = None
     """The site file that had the node when it was applied last; None if none had it."""
 
@@ -73,6 +75,7 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
         stranded_jobs=() if is_pilot else tuple(without.jobs()),
         cluster=row.cluster,
         settings=_settings(store, row, earlier),
+        folder=None if is_pilot or request.options.lost else row.base,
         site_file=site_changes.last_file(store) if row.applied else None,
     )
     if not request.options.lost:
@@ -119,6 +122,9 @@ def describe(plan: RemovePlan) -> Iterator[str]:
         packages = count(len(plan.attempts), "package")
         yield f"{packages} there would count as lost and run again elsewhere: is it switched off?"
     yield from _jobs(plan, "would stand still")
+    if plan.folder:
+        yield (f"logs of attempts would stay there in {plan.folder}; d0ctl reads them again "
+               "once the node is added again")  # fmt: skip
     if plan.settings and plan.request.options.with_settings:
         yield f"would forget the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
     elif plan.settings:
@@ -142,6 +148,9 @@ def report(plan: RemovePlan) -> Iterator[str]:
     if plan.site_file:
         yield (f"site file `{plan.site_file}` had `{plan.request.target.brief}` when it was last "
                "applied: delete it there, or the next `site apply` adds it again")  # fmt: skip
+    if plan.folder:
+        yield (f"logs of attempts stay there in {plan.folder}, until you delete it; "
+               "d0ctl reads them again once the node is added again")  # fmt: skip
 
 
 def _jobs(plan: RemovePlan, *stand_still: str) -> Iterator[str]:
