@@ -221,7 +221,8 @@ def packages_are(number: int) -> str:
 def changed_sources(names: Sequence[str]) -> Iterator[str]:
     """Say that packages will read other contents of files than earlier ones did."""
     if names:
-        yield "changed since the last copy; packages that start from now on read the new contents:"
+        start = "packages that start from now on read the new contents"
+        yield f"changed since earlier attempts; {start}:"
         yield from few(names, len(names))
 
 

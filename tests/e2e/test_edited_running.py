@@ -64,3 +64,17 @@ def test_packages_that_an_update_runs_again_read_a_changed_script_on_every_node(
     site.open("second")
     site.ok("wait", "edit")
     assert site.result("edit/all.txt") == "new\nold\n"
+
+
+def test_a_retry_here_names_a_script_changed_since_it_failed(site: Site) -> None:
+    path = script(site, "exit 3")
+    site.submit(EDIT)
+    site.d0ctl("run", "edit")
+
+    for code in "4", "0; : > $1.txt":  # the second time no copy of it is known any more
+        script(site, f"exit {code}")
+        said = site.ok("retry", "edit:failed", "--dry-run")
+        assert "changed since earlier attempts; packages that start from now on" in said
+        assert said.endswith(f"  {path}\n")
+        site.ok("retry", "edit:failed")
+        site.d0ctl("run", "edit")

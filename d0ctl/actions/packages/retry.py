@@ -85,6 +85,8 @@ class RetryPlan(Plan):
     """How many packages of these jobs are still being killed, if canceled ones are retried."""
     outdated: Sequence[OutdatedCopy]
     """The copies of files from outside that were changed since."""
+    sources: Sequence[str]
+    """These files, and those that were changed since packages read them in their place."""
     makers: Makers
     """Packages that run again, too, because their outputs were removed."""
     edited: Sequence[str]
@@ -97,11 +99,6 @@ class RetryPlan(Plan):
     """Jobs and their changed files, with how many packages have succeeded with earlier contents."""
     away: tuple[str, ...]
     """What is said of the named nodes if they take no packages now."""
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The files from outside that were changed since they were copied for the packages."""
-        return tuple(sorted({copy.name for copy in self.outdated}))
 
 
 def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request[RetryOptions]:
@@ -153,7 +150,8 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         refused=dict(refused),
         killing=killing if selects(request.target, Phase.CANCELED) else (),
         stopped=alike_failures.stopped_jobs(selected),
-        outdated=edited_files.outdated_copies(selected),
+        outdated=(outdated := edited_files.outdated_copies(selected)),
+        sources=edited_files.changed_sources(selected, outdated),
         makers=retry.makers_of_removed(selected),
         ended_before=retry.ended_before(selected, MOST_SHOWN),
         dropped_readers=dropped_readers(selected),

@@ -43,6 +43,15 @@ def outdated_copies(selected: Selection) -> list[OutdatedCopy]:
     return earlier
 
 
+def changed_sources(selected: Selection, outdated: Iterable[OutdatedCopy]) -> list[str]:
+    """Return the files from outside that were changed since they were copied for the selected
+    packages, as these `outdated` copies, or read in their place.
+    """
+    rows = selected.rows("sources_of_selected", limit=MOST_LOOKED_AT)
+    read = {row["name"] for row in rows if _is_edited(row["name"], row, MOST_READ)}
+    return sorted(read.union(copy.name for copy in outdated))
+
+
 def copy_anew(store: Store, outdated: Sequence[OutdatedCopy], *, now: float) -> None:
     """Forget outdated copies: packages that start later get the files as they are.
 
