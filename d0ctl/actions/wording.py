@@ -221,8 +221,7 @@ def packages_are(number: int) -> str:
 def changed_sources(names: Sequence[str]) -> Iterator[str]:
     """Say that packages will read other contents of files than earlier ones did."""
     if names:
-        start = "packages that start from now on read the new contents"
-        yield f"changed since earlier attempts; {start}:"
+        yield "changed since earlier attempts; packages that start now read the new contents:"
         yield from few(names, len(names))
 
 

@@ -74,9 +74,9 @@ class Work(Struct, frozen=True):
     With `releases` the policy will release held packages, with `resumes` its pause ends by itself;
     `awaiting` counts launched packages that only wait for inputs, assigned ones that lack them, and
     those whose results can't be copied,
-    `suspended` those that a person suspended, `behind` those queued on nodes for CPUs of suspended
-    ones, `stuck` ready ones with inputs that can't be copied; `outside` is the work that it waits
-    for.
+    `suspended` those that a person suspended, `behind` those queued on nodes that were asked to
+    pause or wait for CPUs of suspended ones, `stuck` ready ones with inputs that can't be copied;
+    `outside` is the work that it waits for.
     """
 
     counts: Counts

@@ -1,7 +1,11 @@
 """pause and resume of parts of a job of which some packages are paused and others are not."""
 
+import re
+import time
+
 import pytest
 
+from d0ctl.store.nodes import leases
 from d0ctl_wrapper.protocol.text import PAUSED
 from tests.cli.conftest import Type
 from tests.cli.test_pause import say
@@ -80,3 +84,23 @@ def test_wait_names_what_undoes_the_stop_of_packages(
     d0ctl(stop, "prod/*")
 
     assert d0ctl("wait", "prod").stderr.endswith(f"d0ctl {back} prod:held\n")
+
+
+@pytest.mark.parametrize(("part", "resume"), [("prod", "prod"), ("prod/1/1/1", "prod/1/1/1")])
+def test_a_package_that_was_asked_to_pause_before_it_began_counts_as_stopped(
+    site: Site, d0ctl: Type, part: str, resume: str
+) -> None:
+    site.submit(production(lines=1))
+    site.send("prod/1/1/1")
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    d0ctl("pause", part, "--running")
+
+    why = d0ctl("why", "prod/1/1/1").stdout
+    assert "- it was asked to pause, so it does not begin before it is resumed\n" in why
+    assert f"$ d0ctl resume {resume}\n" in why
+    assert "d0ctl logs" not in why
+    assert "moving" not in d0ctl("status", "-q").stdout
+    assert re.search("attempts\n *1  starting ", d0ctl("status", "prod/1/1/1").stdout)
+    if part == "prod":
+        assert "`prod` is paused" in d0ctl("wait", "prod", "--timeout", "1s").stdout

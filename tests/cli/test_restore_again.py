@@ -66,7 +66,7 @@ def test_the_packages_of_a_restored_line_that_are_made_again_are_counted(
     for said, will in ((plan, "would"), (done, "will")):
         assert (f"2 packages {will} run again, too, because their outputs were removed\n"
                 "  prod/1/2/1\n  prod/1/2/2\n") in said  # fmt: skip
-        assert f"start from now on read the new contents:\n  {tmp_path}/gains.txt\n" in said
+        assert f"start now read the new contents:\n  {tmp_path}/gains.txt\n" in said
         assert "finished package" not in said
     assert [site.phase(f"prod/1/2/{n}") for n in (1, 2)] == ["ready", "waiting"]
     assert faults(site.store) == []

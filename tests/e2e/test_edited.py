@@ -43,9 +43,7 @@ def test_a_retry_reads_a_script_as_it_is_now_while_others_still_need_it(site: Si
     plan = site.ok("retry", "edit:failed", "--dry-run")
     done = site.ok("retry", "edit:failed")
 
-    told = (
-        "changed since earlier attempts; packages that start from now on read the new contents:\n"
-    )
+    told = "changed since earlier attempts; packages that start now read the new contents:\n"
     told += f"  {path}\n"
     assert plan.endswith(told) and done.endswith(told)
     site.open("second")

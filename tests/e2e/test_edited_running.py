@@ -74,7 +74,7 @@ def test_a_retry_here_names_a_script_changed_since_it_failed(site: Site) -> None
     for code in "4", "0; : > $1.txt":  # the second time no copy of it is known any more
         script(site, f"exit {code}")
         said = site.ok("retry", "edit:failed", "--dry-run")
-        assert "changed since earlier attempts; packages that start from now on" in said
+        assert "changed since earlier attempts; packages that start now" in said
         assert said.endswith(f"  {path}\n")
         site.ok("retry", "edit:failed")
         site.d0ctl("run", "edit")

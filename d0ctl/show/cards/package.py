@@ -215,7 +215,11 @@ def _attempt(attempt: AttemptView, now: float, until: float) -> list[Cell]:
     why = cause(attempt.reason, attempt.message) if attempt.reason or attempt.message else ""
     return [
         (str(attempt.number), "strong"),
-        (attempt.outcome or "running", role),
+        (
+            attempt.outcome
+            or ("running" if attempt.wrapper_started or attempt.started else "starting"),
+            role,
+        ),
         attempt.node_name,
         (moment(began, now), "faint"),
         duration(max(0.0, (attempt.ended if attempt.ended is not None else until) - began)),

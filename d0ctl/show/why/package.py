@@ -93,7 +93,8 @@ def _may_begin(explanation: Explanation) -> bool:
 def _says_itself(view: PackageView) -> bool:
     """Return whether the phase says what became of a request: a hold has the same reason."""
     is_refused = view.request not in frozenset(PackageRequest)
-    return view.phase == Phase.KILLING or (view.phase == Phase.HELD and is_refused)
+    is_asked = view.phase == Phase.STARTING and view.request == PackageRequest.PAUSE
+    return is_asked or view.phase == Phase.KILLING or (view.phase == Phase.HELD and is_refused)
 
 
 def _chosen_node(store: Store, view: PackageView, explanation: Explanation, now: float) -> None:

@@ -71,7 +71,7 @@ def queued_behind(
     store: Store, job: int, part: int | Selection | None, nodes: Sequence["NodeState"]
 ) -> int:
     """Count packages of a job, of one of its stages, or of selected ones, that are queued on nodes
-    where those that a person suspended leave too few CPUs for them.
+    and don't begin: they were asked to pause, or those that a person suspended leave too few CPUs.
     """
     left = {node.room.id: node.room.cpus - node.suspended for node in nodes if node.suspended}
     if isinstance(part, Selection):

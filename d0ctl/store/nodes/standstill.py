@@ -235,7 +235,7 @@ def _work(
     store: Store, job: Row, counts: Counts, found: list[Requirement], nodes: Sequence[NodeState]
 ) -> Work:
     behind = 0
-    if counts.get(Phase.STARTING) and any(node.suspended for node in nodes):
+    if job["asked"] or (counts.get(Phase.STARTING) and any(node.suspended for node in nodes)):
         from d0ctl.store.nodes import placement  # late: people seldom suspend packages
 
         behind = placement.queued_behind(store, job["id"], None, nodes)

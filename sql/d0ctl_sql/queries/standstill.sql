@@ -43,12 +43,15 @@ select -id, name, id, pilots ->> 'kind', pilots ->> 'cpus', pilots ->> 'cpus',
  order by 1;
 
 -- name: standing_jobs
--- Jobs that have not ended, or one of them, with holds, pauses and the like by a person, and how many
--- packages a person suspended.
+-- Jobs that have not ended, or one of them, with holds, pauses and the like by a person, how many
+-- packages a person suspended, and whether any were asked to pause before they began.
 select id, name, hold, pause, pause_until,
        (select count(*) from package indexed by package_in_phase
          where package.job_id = job.id and package.phase = 'suspended' and package.is_paused)
-       as suspended
+       as suspended,
+       exists (select 1 from package indexed by package_in_phase
+                where package.job_id = job.id and package.phase = 'starting'
+                  and package.request = 'pause') as asked
   from job
  where visible = 1 and ended is null and (:job is null or id = :job)
  order by priority desc, id;
@@ -110,14 +113,15 @@ select phase, count(*) as n
  group by phase;
 
 -- name: queued_behind
--- How many packages of a job, or of one of its stages, are queued on nodes where suspended ones leave
--- too few CPUs for them; :left has the CPUs that these leave, by node.
+-- How many packages of a job, or of one of its stages, are queued on nodes and were asked to pause, or
+-- suspended ones leave too few CPUs for them there; :left has the CPUs that these leave, by node.
 select count(*)
   from package indexed by package_in_phase
   join requirement on requirement.id = package.requirement_id and requirement.stay is null
  where package.job_id = :job and package.phase = 'starting' and package.slot = 0
    and (:stage is null or package.stage_id = :stage)
-   and requirement.cpus * requirement.cpu / 100.0 > (:left ->> ('$.' || package.node_id)) + 1e-6;
+   and (package.request = 'pause'
+        or requirement.cpus * requirement.cpu / 100.0 > (:left ->> ('$.' || package.node_id)) + 1e-6);
 
 -- name: queued_behind_selected
 -- The same of the selected packages.
@@ -126,7 +130,8 @@ select count(*) as n
   join package on package.id = selected_package.package_id
               and package.phase = 'starting' and package.slot = 0
   join requirement on requirement.id = package.requirement_id and requirement.stay is null
- where requirement.cpus * requirement.cpu / 100.0 > (:left ->> ('$.' || package.node_id)) + 1e-6;
+ where package.request = 'pause'
+    or requirement.cpus * requirement.cpu / 100.0 > (:left ->> ('$.' || package.node_id)) + 1e-6;
 
 -- name: stranded
 -- How many assigned packages of a job wait for an input of which only these clusters have copies.

@@ -20,7 +20,7 @@ from d0ctl.show.why.pilots import direct_job
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import direct_job_of
 from d0ctl.store.connection import Store
-from d0ctl.store.lifecycle import AT_ONCE
+from d0ctl.store.lifecycle import AT_ONCE, PackageRequest
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import any_driver, given_up, last_report
 from d0ctl.store.nodes.site import default
@@ -53,7 +53,8 @@ def live(subject: Subject) -> None:
         subject.fact(direct_job(job))
     if len(tries) > 1:
         subject.fact(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
-    explanation.commands.append(f"d0ctl logs {package.path}")
+    if package.phase != Phase.STARTING or package.request != PackageRequest.PAUSE:
+        explanation.commands.append(f"d0ctl logs {package.path}")
     if is_driven:
         subject.command(f"d0ctl kill {package.path}")
         _straggles(subject)
@@ -83,7 +84,10 @@ def _unheard(subject: Subject) -> None:
 
 
 def _queued(subject: Subject) -> None:
-    """Name packages that keep the slots of its node as a person suspended them."""
+    """Say what it waits for on its node: a resume, or slots of packages that a person suspended."""
+    if subject.package.request == PackageRequest.PAUSE:
+        subject.fact("it was asked to pause, so it does not begin before it is resumed")
+        _resumable(subject)
     if (node := one_package.full_node(subject.store, subject.package.id)) is not None:
         from d0ctl.show.why.phases.queue_position import suspended_on  # late: few are queued
 
@@ -96,6 +100,11 @@ def _suspended(subject: Subject, note: str) -> None:
     if not note.startswith(PAUSED):
         subject.command(f"d0ctl why {subject.package.node}")
         return
+    _resumable(subject)
+
+
+def _resumable(subject: Subject) -> None:
+    """Name the pause of its job, and the command by which it continues."""
     if subject.job.pause:
         subject.fact(paused_job(subject.job, subject.now))
     subject.command(
