@@ -6,8 +6,9 @@ import pytest
 
 from d0ctl.show.drawing.spans import text, width
 from d0ctl_tui.commands import Command
-from d0ctl_tui.screens.dialogs import help
-from d0ctl_tui.screens.dialogs.search_box import Choice, Finder, broken
+from d0ctl_tui.screens.dialogs import help, search_results
+from d0ctl_tui.screens.dialogs.search_box import Choice, Finder, Results, broken
+from d0ctl_tui.screens.dialogs.search_results import best_first
 from d0ctl_tui.terminal import Terminal
 from d0ctl_tui.widgets.choice_lines import arranged
 from tests.support.building import production
@@ -196,6 +197,43 @@ def test_the_box_of_filters_names_the_job_that_they_are_limited_to(
         await desk.sees("needs a person, of all jobs: 1", "bad/1/2/1")
 
     dashboard(script)
+
+
+def test_what_contains_the_typed_text_is_the_first_choice(site: Site, dashboard: Open) -> None:
+    for job in ("bad", "good"):
+        site.submit(production(job))
+
+    async def script(desk: Desk) -> None:
+        desk.main.go_to("good")
+        await desk.press("f")
+        await desk.type("of all")
+        await desk.sees("of all jobs  instead of one")
+        await desk.press("enter")
+        await desk.sees("show only, of all jobs")
+        await desk.press("escape")
+        await desk.press("f")
+        await desk.type("eld")
+        results = desk.app.screen.query_one(Results)
+        await desk.until(lambda: [one.label for one in results.choices][:1] == ["held"], "held")
+        await desk.press("escape")
+        for path in ("good", "good/1"):
+            desk.app.places.been.append(path)
+        assert search_results.jumps(desk.main, "good")[0].label == "good"
+
+    dashboard(script)
+
+
+@pytest.mark.parametrize(("typed", "order"), [
+    ("", "cab ab abc b"), ("ab", "ab abc cab b"), ("AB  ", "ab abc cab b"), ("b", "b ab cab abc"),
+])  # fmt: skip
+def test_choices_that_begin_with_the_typed_text_are_before_those_that_contain_it(
+    typed: str, order: str
+) -> None:
+    choices = [Choice("cab"), Choice("ab"), Choice("abc", "d0ctl x"), Choice("b")]
+    if typed == "b":
+        choices[1] = Choice("ab", "d0ctl by")
+
+    assert [choice.label for choice in best_first(choices, typed)] == order.split()
 
 
 def test_a_question_stays_open_and_says_what_is_wrong_with_the_answer(

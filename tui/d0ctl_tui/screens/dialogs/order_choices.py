@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
+from d0ctl_tui.screens.dialogs.search_results import best_first
 
 
 class Sorting(Struct, frozen=True):
@@ -34,7 +35,7 @@ class Sorting(Struct, frozen=True):
 def choices(
     sorting: Sorting, typed: str, take: Callable[[str, bool], object], kind: str = ""
 ) -> list[Choice]:
-    """Return the orders that contain the typed text, the present one first."""
+    """Return the orders that contain the typed text, the best match first, else the present one."""
     found = []
     for order in sorted(sorting.orders, key=lambda order: order != sorting.order):
         now = order == sorting.order
@@ -43,7 +44,7 @@ def choices(
         if all(word in f"{kind} {order}".lower() for word in typed.lower().split()):
             found.append(Choice(order, about, sorting.arrow if now else "", kind=kind[:7],
                                 do=partial(take, order, new.reverse)))  # fmt: skip
-    return found
+    return best_first(found, typed)
 
 
 def ask_order(

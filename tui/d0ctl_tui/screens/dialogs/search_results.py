@@ -18,6 +18,9 @@ from d0ctl_tui.read.package_filter import PackageFilter
 from d0ctl_tui.read.saved_views import SavedView
 from d0ctl_tui.screens.dialogs.search_box import Choice
 
+COMMAND = "d0ctl "
+"""The begin of the command that a choice stands for."""
+
 
 class Runner(Protocol):
     """A screen that runs commands, as the boxes over it know it."""
@@ -52,6 +55,24 @@ class Reach(Runner, Protocol):
         """Show the jobs and packages of a view."""
 
 
+def best_first(choices: Iterable[Choice], typed: str) -> list[Choice]:
+    """Return choices whose words are the typed text, begin with it, or contain it, before others.
+
+    The command of a choice counts like its words; otherwise the order stays.
+    """
+    low = " ".join(typed.lower().split())
+
+    def rank(choice: Choice) -> int:
+        texts = [choice.label.lower().removeprefix(COMMAND)]
+        if choice.about.startswith(COMMAND):
+            texts.append(choice.about.removeprefix(COMMAND))
+        if low in texts:
+            return 0
+        return 1 if any(text.startswith(low) for text in texts) else 2 + (low not in texts[0])
+
+    return sorted(choices, key=rank) if low else [*choices]
+
+
 def palette(screen: Reach, typed: str) -> list[Choice]:
     """Return every command whose words contain the typed text; first the verb of that name.
 
@@ -71,9 +92,7 @@ def _palette(screen: Reach, typed: str) -> list[Choice]:
             task = _task_here(screen) if action.level == "task" else None
             found.append(Choice(action.title, f"d0ctl {name}", role="plain",
                                 do=partial(screen.dashboard.plan_other, name, task)))  # fmt: skip
-    found += _views(screen, low) + _other_verbs(screen, low)
-    command_line = f"d0ctl {' '.join(low)}"
-    return sorted(found, key=lambda choice: command_line not in (choice.about, choice.label))
+    return best_first([*found, *_views(screen, low), *_other_verbs(screen, low)], typed)
 
 
 def palette_over(
@@ -130,11 +149,12 @@ def _views(screen: Reach, low: Iterable[str]) -> list[Choice]:
 
 def nodes(dashboard: AppInterface, typed: str) -> list[Choice]:
     """Return the nodes whose names contain the typed text."""
-    return [
+    found = (
         Choice(node.name, node.state)
         for node in dashboard.snapshot.nodes
         if typed.lower() in node.name.lower()
-    ]
+    )
+    return best_first(found, typed)
 
 
 def _task_here(screen: Reach) -> str | None:
@@ -146,16 +166,17 @@ def _task_here(screen: Reach) -> str | None:
 def tasks(dashboard: AppInterface, typed: str) -> list[Choice]:
     """Return the tasks whose names contain the typed text."""
     none: list[TaskSummary] = []
-    return [
+    found = (
         Choice(task.name, task.status)
         for task in dashboard.source.ask(task_views.tasks, none)
         if typed.lower() in task.name.lower()
-    ]
+    )
+    return best_first(found, typed)
 
 
 def known_words(known: Iterable[str], typed: str) -> list[Choice]:
     """Return the words that contain the typed text."""
-    return [Choice(word) for word in known if typed.lower() in word]
+    return best_first((Choice(word) for word in known if typed.lower() in word), typed)
 
 
 def actions(screen: Reach, offered: Collection[str], typed: str) -> list[Choice]:
@@ -163,7 +184,7 @@ def actions(screen: Reach, offered: Collection[str], typed: str) -> list[Choice]
 
     Those on rows that are not offered are named at the end.
     """
-    found = _actions(screen, offered, typed) + _impossible(offered, typed)
+    found = best_first(_actions(screen, offered, typed), typed) + _impossible(offered, typed)
     ours = ELSEWHERE.get(typed.strip().lower())
     return found if found or ours is None else actions(screen, offered, ours)
 
@@ -202,11 +223,12 @@ def _command(screen: Runner, command: Command) -> Choice:
 
 def jumps(screen: Reach, typed: str) -> list[Choice]:
     """Offer visited rows, the latest first."""
-    return [
+    found = (
         Choice(path, do=partial(screen.go_to, path))
         for path in reversed(screen.dashboard.places.been)
         if typed.lower() in path.lower()
-    ]
+    )
+    return best_first(found, typed)
 
 
 SEEN: Mapping[str, str] = {

@@ -20,6 +20,7 @@ from d0ctl_tui.read.saved_views import SavedView
 from d0ctl_tui.screens.dialogs import order_choices
 from d0ctl_tui.screens.dialogs.order_choices import Sorting
 from d0ctl_tui.screens.dialogs.search_box import Choice
+from d0ctl_tui.screens.dialogs.search_results import best_first
 
 ALL_JOBS = "of all jobs"
 """The choice that offers the filters of all listed jobs."""
@@ -75,10 +76,7 @@ class Shown(Protocol):
 
 def filters(screen: Shown, typed: str) -> list[Choice]:
     """Return the states that a filter can show, with the number of packages, and jobs to list."""
-    choices = _filters(screen, typed, screen.scope)
-    if screen.scope and len(screen.dashboard.source.jobs) > 1 and typed.lower() in ALL_JOBS:
-        choices.insert(1, Choice(ALL_JOBS, "instead of one", do=screen.filter_all_jobs))
-    return choices
+    return _filters(screen, typed, screen.scope)
 
 
 def filters_of_all(screen: Shown, typed: str) -> list[Choice]:
@@ -108,7 +106,10 @@ def _filters(screen: Shown, typed: str, scope: JobSummary | None) -> list[Choice
                                          PackageFilter("straggler", job=job))))  # fmt: skip
     states = dict.fromkeys([*map(str, Status), *map(phase_word, Phase)])
     choices += [_state(screen, PackageFilter("state", state, job), counts) for state in states]
-    return _by_fit(choices, _job_filters(screen, typed.strip().lower()), typed.strip().lower())
+    others = _job_filters(screen, typed.strip().lower())
+    if scope and len(source.jobs) > 1:
+        others.insert(0, Choice(ALL_JOBS, "instead of one", do=screen.filter_all_jobs))
+    return _by_fit(choices, others, typed.strip().lower())
 
 
 def _by_fit(states: list[Choice], jobs: list[Choice], low: str) -> list[Choice]:
@@ -118,7 +119,7 @@ def _by_fit(states: list[Choice], jobs: list[Choice], low: str) -> list[Choice]:
     offered = [*states, *jobs]
     named = [choice for choice in offered if low in _text_of(choice)]
     if named:
-        return sorted(named, key=lambda choice: not choice.label.startswith(low))
+        return best_first(named, low)
     meant = [choice for choice in offered for label, aliases in ALIASES.items()
              if choice.label.startswith(label) and f" {low}" in f" {aliases}"]  # fmt: skip
     if meant:
@@ -230,7 +231,9 @@ def views(screen: Shown, typed: str) -> list[Choice]:
         return shown
     about = f"{screen.view.summary}{', in place of the old one' if name in known else ''}"
     saved = Choice(name, about, kind="save", do=partial(_save, screen, name))
-    return [*shown, saved, *deleted] if shown else [*deleted, saved]
+    if shown:
+        return [*best_first(shown, name), saved, *deleted]
+    return [*deleted, saved]
 
 
 def _fits(typed: str, verb: str, name: str) -> bool:
