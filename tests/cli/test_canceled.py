@@ -285,3 +285,15 @@ def test_a_job_that_goes_names_the_packages_of_others_that_are_canceled_with_it(
     for path in ("reader", "reader/1", "reader/1/1/1"):
         assert "a retry would run without these inputs" in d0ctl("why", path).stdout
         assert not any("retry" in command for command in commands(d0ctl, path))
+
+
+def test_no_retry_is_advised_of_canceled_packages_too_large(site: Site, d0ctl: Type) -> None:
+    large = [line(package(f"x{n}", memory=64 << 30)) for n in (1, 2)]
+    site.submit(job(("a", large), ("b", [line(package("all", needs=["x1", "x2"]))])))
+    site.up()
+    d0ctl("kill", "prod/1", "--yes")
+
+    for target in ("prod", "prod/1", "prod/1/2", "prod/2/1/1"):
+        assert not [text for text in commands(d0ctl, target) if text.startswith("d0ctl retry")]
+        assert "d0ctl why prod/1/1/1" in (said := d0ctl("why", target).stdout) or "no node" in said
+    assert d0ctl("retry", "prod:canceled").exit_code == 4

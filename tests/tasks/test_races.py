@@ -83,7 +83,7 @@ def test_a_retry_while_the_task_makes_packages_is_refused_with_what_helps(
     work(store)
     with pytest.raises(Refused, match="is running, so it can't be retried") as caught:
         act(store, "task retry")
-    assert caught.value.hint == "d0ctl task incexec demo, to try failed files now"
+    assert caught.value.hint == "d0ctl task incexec demo   # for failed files now"
 
     act(store, "task incexec")
     while status_of(store, task) != "done":

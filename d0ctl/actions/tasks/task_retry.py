@@ -15,10 +15,10 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> TaskPlan:
     left = merging.unprocessed(store, task)
     if task.status == "done":
         raise Refused(f"task `{task.name}` is done: all its files were processed",
-                      hint=f"d0ctl task incexec {task.name}, if there are new ones")  # fmt: skip
+                      hint=f"d0ctl task incexec {task.name}   # if there are new ones")  # fmt: skip
     if task.generates:
         raise Refused(f"task `{task.name}` is {task.status}, so it can't be retried yet",
-                      hint=f"d0ctl task incexec {task.name}, to try failed files now")  # fmt: skip
+                      hint=f"d0ctl task incexec {task.name}   # for failed files now")  # fmt: skip
     _moving.check(store, task, "ready", "retried")
     if not left:
         raise Refused(f"task `{task.name}` has no file that could be processed again",

@@ -7,6 +7,7 @@ from d0ctl.model import Counts, Group, Phase
 from d0ctl.policy.remarks import Remark
 from d0ctl.show.why.common import MOST, NOT_PRODUCED, Explanation, GroupPart, retry_canceled
 from d0ctl.show.why.group_failures import MOST_BLOCKED
+from d0ctl.show.why.phases.recovery import barred_all
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, left_out
 from d0ctl.units import count, listed
@@ -38,11 +39,12 @@ def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
     elif explanation.status != Group.CANCELED:  # whose answer says it
         _canceled(part.path, counts, explanation)
     if counts.get("canceled"):
-        rows = list(part.sample([Phase.CANCELED], 1))
-        facts = [part.explain(row.path).answer for row in rows]
+        rows = list(part.sample([Phase.CANCELED], MOST))
+        facts = [part.explain(row.path).answer for row in rows[:1]]
         explanation.facts += [fact for fact in facts if fact not in explanation.facts]
-        if any(row.note == Remark.MAKER_REMOVED for row in rows):
-            explanation.facts.append(NO_MAKER)
+        is_lost = any(row.note == Remark.MAKER_REMOVED for row in rows[:1])
+        if barred := NO_MAKER if is_lost else barred_all(store, [row.path for row in rows]):
+            explanation.facts.append(barred)
             retry = retry_canceled(part.path)
             explanation.commands[:] = [each for each in explanation.commands if each != retry]
     if dropped := counts.get("dropped"):

@@ -12,7 +12,7 @@ from d0ctl.show.why.stopped_job import EXISTS_NOW
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes.site import default
-from d0ctl.store.views import one_package
+from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.policies import of_package
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count, duration, moment
@@ -154,3 +154,17 @@ def ends_by_itself_until(store: Store, package: PackageView) -> float | None:
     if package.request != PackageRequest.KILL_PARTIAL:
         return None
     return package.changed + float(default(store, "partial-grace"))
+
+
+def barred_all(store: Store, paths: Sequence[str]) -> str:
+    """Say why canceled packages can't be retried; empty if one of them can."""
+    from d0ctl.select import parse
+    from d0ctl.show.why.advice import advice
+
+    said = ""
+    for path in paths:
+        advised = advice(store, browse.package(store, parse(path)), None)
+        if advised.may_retry:
+            return ""
+        said = said or f"`{path}` {advised.facts[0].removeprefix('it ')}"
+    return said

@@ -10,7 +10,7 @@ from d0ctl.model import phase_word
 from d0ctl.select.condense import by_state
 from d0ctl.show.drawing.signs import in_state, phase_name
 from d0ctl.show.why.common import MOST, Explanation, kept_back, retry_canceled
-from d0ctl.show.why.phases import dropped_line
+from d0ctl.show.why.phases import dropped_line, recovery
 from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, dependencies
@@ -125,10 +125,10 @@ def _retry_canceled(subject: Subject, causes: list[Prerequisite]) -> None:
     for job, packages in makers.items():
         others = subject.job.counts.get("canceled", 0) if job == subject.job.name else 0
         (path, package), *more = packages.items()
-        is_single = not more and others != 1
-        if is_single:
-            targets = retry_targets(subject.store, package, path)
-            subject.command(f"d0ctl retry {targets}")
+        if recovery.barred_all(subject.store, [*packages][:MOST]):
+            subject.command(f"d0ctl why {path}")
+        elif not more and others != 1:
+            subject.command(f"d0ctl retry {retry_targets(subject.store, package, path)}")
         else:
             subject.command(retry_canceled(job))
 
