@@ -128,6 +128,24 @@ def test_an_update_that_changes_nothing_lets_the_job_catch_up(
     assert AHEAD not in d0ctl("why", "use").stdout
 
 
+def test_a_job_says_that_another_has_a_line_again_that_has_stayed(
+    site: Site, d0ctl: Type, maker: Path
+) -> None:
+    maker.write_text(MAKER.replace("[1, 2]", "[1]"))
+    d0ctl("update", "prod")
+    d0ctl("update", "use")
+    d0ctl("update", "use", "--again")
+    site.finish("use/1/1/1")
+    maker.write_text(MAKER)
+    before = d0ctl("why", "use").stdout
+
+    said = [d0ctl("update", "prod").stdout for _ in range(2)]
+
+    assert AHEAD not in before and AHEAD in d0ctl("why", "use").stdout
+    assert [FOLLOW in text for text in said] == [True, False]
+    assert "1 package out of date" in d0ctl("update", "use").stdout
+
+
 EACH = """\
 job: use
 stages:

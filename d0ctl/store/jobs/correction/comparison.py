@@ -90,8 +90,8 @@ class Comparison(Struct):
     """Those of `busy` of lines that are missing in the job file."""
     dropped: list[int] = field(default_factory=list)
     """Dropped lines that are missing in the job file."""
-    shrunk: set[int] = field(default_factory=set)
-    """The stages of lines of these three kinds that the job file has lost now."""
+    moved: set[int] = field(default_factory=set)
+    """The stages of lines of these three kinds that the job file has lost now, or has again."""
     added_lines: int = 0
     unchanged: int = 0
     makes: set[str] = field(default_factory=set)
@@ -101,7 +101,7 @@ class Comparison(Struct):
     def other_lines(self) -> set[int]:
         """The stages that get or lose lines."""
         changed = (*self.added, *self.removed, *self.restored.values())
-        return self.shrunk | {package.stage for package in changed}
+        return self.moved | {package.stage for package in changed}
 
 
 class Sides(Struct):
@@ -193,8 +193,8 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
 def _sort_stage(comparison: Comparison, stage: NewStage, whole: Set[int]) -> None:
     for line in stage.lines:
         old = line.old
-        if old is None:
-            comparison.added_lines += 1
+        comparison.added_lines += old is None
+        comparison.moved |= {stage.seq} if old and (old.is_left or old.is_unlisted) else set()
         is_back = line.is_back
         comparison.back += [old] if old and is_back else []
         comparison.follow += [old.id] if old and old.is_dropped and line.is_lost(0) else []
@@ -285,7 +285,7 @@ def _sort_lost(comparison: Comparison, stage: StandingStage, line: StandingLine)
         comparison.lost.append(line)
         comparison.removed += [of for of in places.values() if of.phase != Phase.DONE]
         return
-    comparison.shrunk |= set() if line.is_left or line.is_unlisted else {stage.seq}
+    comparison.moved |= set() if line.is_left or line.is_unlisted else {stage.seq}
 
 
 def line_numbers(
