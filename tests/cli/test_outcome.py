@@ -85,7 +85,7 @@ def test_work_that_no_node_can_ever_take_is_refused_with_the_reason(
         "  stage `vax`: `localhost` is ruled out (platform linux-x86_64, not vax)",
         "  stage `wide`: `localhost` is ruled out (4 CPUs, needs 640)",
     ]
-    assert last == "`--force` submits it anyway: d0ctl node list"
+    assert last == "`d0ctl node list` shows the nodes; with `--force` the job is submitted anyway"
     assert d0ctl("status", "res").exit_code == 3
     assert count(site.store, "package") == 0
 

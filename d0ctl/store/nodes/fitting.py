@@ -181,7 +181,7 @@ def refuse(misfits: Sequence[Misfit]) -> None:
         raise Refused(
             "no node can ever take some of its packages",
             details=list(lines(misfits)),
-            hint="`--force` submits it anyway: d0ctl node list",
+            hint="`d0ctl node list` shows the nodes; with `--force` the job is submitted anyway",
         )
 
 
