@@ -18,6 +18,9 @@ GRACE_S = 5.0
 PARTIAL_GRACE_S = 60.0
 """The time that `kill --partial` gives a binary to end by itself before TERM."""
 
+PAUSE_GRACE_S = 10.0
+"""How long a binary has to pause by itself before it is stopped."""
+
 RESERVE = 200_000_000
 """The bytes that stay free on the disk of a node."""
 

@@ -22,6 +22,7 @@ from d0ctl.actions.selection import (
 )
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Phase
+from d0ctl.sitefile.defaults import PAUSE_GRACE_S
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
@@ -222,7 +223,7 @@ def describe(plan: PausePlan) -> Iterator[str]:
         yield from wording.describe_packages(plan, "pause")
     yield from out_of_reach(plan, "is suspended", "are suspended")
     yield from _ends(plan, "would resume", "would be")
-    yield from _still_in_use(plan)
+    yield from _suspension(plan)
 
 
 def _with_running(plan: PausePlan) -> Iterator[str]:
@@ -253,9 +254,11 @@ def out_of_reach(plan: PausePlan, does: str, do: str) -> Iterator[str]:
         yield f"{packages} once {node} can be reached again"
 
 
-def _still_in_use(plan: PausePlan) -> Iterator[str]:
-    """Say that packages which would be suspended give nothing back to their nodes."""
+def _suspension(plan: PausePlan) -> Iterator[str]:
+    """Say when packages are suspended, and that they give nothing back to their nodes."""
     if plan.launched:
+        yield (f"running packages have up to {PAUSE_GRACE_S:g} s to pause by themselves before "
+               "they are stopped; short ones may end first")  # fmt: skip
         yield ("suspended packages keep their CPUs and memory until they are resumed or killed, "
                "so other packages can't use these")  # fmt: skip
 
@@ -266,7 +269,7 @@ def report(plan: PausePlan) -> Iterator[str]:
     yield from out_of_reach(plan, "is suspended", "are suspended")
     yield from start_there(plan.queued, plan.jobs)
     yield from _ends(plan, "resumes", "is" if len(plan.jobs) == 1 else "are")
-    yield from _still_in_use(plan)
+    yield from _suspension(plan)
 
 
 def report_both(plan: PausePlan, verb: str, past: str, running: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from d0ctl.daemon.in_progress import NO_PURGE_ORDER, AttemptOrder, Purge, PurgeO
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier import Courier, launch
 from d0ctl.nodes.link import Frame
+from d0ctl.sitefile.defaults import PAUSE_GRACE_S
 from d0ctl.store import input_stream
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.connection import Store
@@ -35,9 +36,6 @@ ORDER_AGAIN_S = 15.0
 
 SURELY_LATER_S = 1.0
 """What a node sent within this time after an order may have left it before the order arrived."""
-
-PAUSE_GRACE_S = 10.0
-"""How long a binary has to pause by itself before it is stopped."""
 
 
 def send_orders(desk: Desk, turn: Turn) -> None:

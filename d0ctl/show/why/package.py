@@ -10,6 +10,7 @@ from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.forecast import eta
 from d0ctl.show.why.common import Explanation, log_commands, runs_with
 from d0ctl.show.why.subject import Subject
+from d0ctl.sitefile.defaults import PAUSE_GRACE_S
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes import registry
@@ -27,8 +28,8 @@ RETRIED = frozenset({Phase.FAILED, Phase.CANCELED, Phase.COOLOFF})
 """The phases in which a person retries a package."""
 
 REQUESTS: Mapping[str, str] = {
-    PackageRequest.PAUSE: "it was asked to pause; if it does not do so by itself soon, it is "
-    "stopped, unless its last binary has ended",
+    PackageRequest.PAUSE: "it was asked to pause; if it does not do so by itself within "
+    f"{PAUSE_GRACE_S:g} s, it is stopped, unless its last binary has ended",
     PackageRequest.RESUME: "it was asked to continue, and has not answered yet",
 }
 """What a request of a person for a package on a node means until its wrapper confirms it."""
