@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.store.checks.check import faults
+from d0ctl.store.jobs.correction.late_lines import make_lines
 from tests.cli.conftest import Type
 from tests.support.site import Site
 
@@ -88,3 +89,34 @@ def test_a_line_that_runs_while_the_job_file_loses_it_is_left_out(
     assert "prod:sim-4" not in d0ctl("export", "reader").stdout
     assert "prod:sim-1" in d0ctl("export", "reader").stdout
     assert faults(site.store) == []
+
+
+GROUPS = """\
+  - {name: gen, lines: [{run: "true", outputs: {file: "x-*", late: yes}}]}
+  - {name: each, lines: [{for: {p: {from: gen, by: 1}}, run: cat, inputs: "{p}"}]}
+"""
+
+
+@pytest.mark.parametrize("is_dropped", [False, True])
+def test_a_line_stays_left_out_while_groups_of_late_outputs_are_made(
+    site: Site, d0ctl: Type, tmp_path: Path, *, is_dropped: bool
+) -> None:
+    path = tmp_path / "prod.yaml"
+    path.write_text(TEXT + GROUPS)
+    d0ctl("submit", str(path))
+    site.finish("prod/1/4/1")
+    if is_dropped:
+        d0ctl("kill-line", "prod/1/4", "--drop-outputs")
+    path.write_text(TEXT.replace("[1, 2, 3, 4]", "[1, 2, 3]") + GROUPS)
+    d0ctl("update", "prod")
+    site.launch("prod/3/1/1")
+    outputs = [{"name": f"x-{n}", "path": f"/tmp/base/cache/9/x-{n}", "size": 1,
+                "checksum": "sha256:01", "late": "x-*"} for n in (1, 2)]  # fmt: skip
+    site.end("prod/3/1/1", outputs=outputs)
+
+    make_lines(site.store, lambda: 0.0)
+
+    assert site.phase("prod/4/2/1") == "ready"
+    if is_dropped:
+        d0ctl("restore-line", "prod/1/4")
+    assert one(4) in d0ctl("why", "prod").stdout

@@ -288,15 +288,12 @@ update line set named = 2 where id = ? and dropped is not null;
 update line set named = 0 where id = ? and dropped is not null;
 
 -- name: return_lines
--- Lines of a job that are not dropped count as in its job file again.
-update line set named = 0
- where named = 2 and dropped is null
-   and stage_id in (select id from stage where job_id = :job);
+-- Lines of a stage that are not dropped count as in the job file again.
+update line set named = 0 where stage_id = ? and named = 2 and dropped is null;
 
 -- name: list_dropped_lines
--- Dropped lines of a job count as in its job file again.
-update line set unlisted = 0
- where dropped is not null and unlisted = 1 and stage_id in (select id from stage where job_id = :job);
+-- Dropped lines of a stage count as in the job file again.
+update line set unlisted = 0 where stage_id = ? and dropped is not null and unlisted = 1;
 
 -- name: unlist_dropped_line
 -- The job file does not have a line that a person has dropped, or that lacks dropped inputs.

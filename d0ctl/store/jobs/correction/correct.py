@@ -255,8 +255,9 @@ class Correction(Struct):
             ids = [line.id for line in lines]
             lifecycle.drop(selected, ids, **self._by)
             self.store.change_many("leave_line", ((line,) for line in ids))
-        self.store.change("return_lines", job=self.job)
-        self.store.change("list_dropped_lines", job=self.job)
+        compared = [(new.old.id,) for new in self.found.stages if new.old and not new.is_left]
+        self.store.change_many("return_lines", compared)
+        self.store.change_many("list_dropped_lines", compared)
         self.store.change_many("unlist_dropped_line", ((line,) for line in self.found.dropped))
         staying = self.found.unlisted | self.found.leaving
         self.store.change_many("leave_standing_line", ((id,) for id in staying))
