@@ -10,7 +10,9 @@ from d0ctl.actions.action import Person
 from d0ctl.actions.nodes import _left_files as _left
 from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable, NotFound, Refused
-from d0ctl.sitefile.spec import Site
+from d0ctl.model import Node
+from d0ctl.sitefile.nodes import CONTROL
+from d0ctl.sitefile.spec import ClusterEntry, Site
 from d0ctl.sitefile.writer import plain_text
 from d0ctl.store.clusters import only_copies, site_changes
 from d0ctl.store.clusters.site_comparison import Difference, left, logins_to_meet, to_meet
@@ -76,8 +78,13 @@ def obstacle(store: Store, site: Site, differences: Sequence[Difference]) -> Ref
     return None
 
 
-def remarks(store: Store, differences: Sequence[Difference], now: float) -> Iterator[str]:
-    """Say which nodes leave files behind, and what known machines have of what is set to more."""
+def remarks(
+    store: Store, site: Site, differences: Sequence[Difference], now: float
+) -> Iterator[str]:
+    """Say which clusters have no node, which nodes leave files behind, and what known machines
+    have of what is set to more.
+    """
+    yield from without_nodes(registry.nodes(store), site)
     for name, texts in _left_files(store, differences, now):
         yield from (f"node `{name}`: {text}" for text in texts)
     for difference in differences:
@@ -87,6 +94,26 @@ def remarks(store: Store, differences: Sequence[Difference], now: float) -> Iter
             wanted = {key: (will, plain_text(key, will)) for key, (_, will) in pairs}
             for remark in site_keys.beyond_machine(row, wanted):
                 yield f"node `{row.name}`: {remark}"
+
+
+def without_nodes(rows: Sequence[Node], site: Site) -> Iterator[str]:
+    """Say which clusters of the file would have settings, but no node; `rows` are the nodes now."""
+    clusters = {row.name: row.cluster for row in rows}
+    stay = {row.name for row in rows if not row.applied}
+    for node in site.nodes:
+        clusters[node.name] = node.cluster or (node.name if node.destination else CONTROL)
+    inhabited = {clusters[name] for name in (*stay, *(node.name for node in site.nodes))}
+    for entry in site.clusters:
+        name = entry.name
+        if entry.pilots is not None or entry == ClusterEntry(name):
+            continue
+        of_node = registry.LOCAL if name == CONTROL else name
+        if name in inhabited or (name == CONTROL and of_node not in clusters):
+            continue  # d0ctl adds that node at the first use
+        advice = f"write `cluster: {name}` at its nodes"
+        if of_node in clusters:
+            advice = f"node `{of_node}` is in cluster `{clusters[of_node]}`"
+        yield f"no node is in cluster `{name}`, so its settings have no effect: {advice}"
 
 
 def _left_files(

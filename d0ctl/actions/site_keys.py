@@ -15,6 +15,7 @@ from d0ctl.sitefile.spec import Site
 from d0ctl.sitefile.writer import NONE, plain_text
 from d0ctl.store.clusters import site_comparison
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
 from d0ctl.units import count, listed, size
 
 LISTS = ("services", "clusters")
@@ -87,14 +88,17 @@ def check_cluster(store: Store, cluster: str | None, *, new: bool) -> bool:
         return False
     if new:
         return True
-    raise no_cluster(cluster, known, "; `--new` would make it", "d0ctl cluster list")
+    raise no_cluster(store, cluster, "; `--new` would make it", "d0ctl cluster list")
 
 
-def no_cluster(name: str, known: Collection[str], more: str, otherwise: str) -> NotFound:
-    """Return the error for a cluster that does not exist, with the nearest name."""
+def no_cluster(store: Store, name: str, more: str, otherwise: str) -> NotFound:
+    """Return the error for a cluster that does not exist, with that of a node, or the nearest."""
     from d0ctl.jobfile.yaml.faults import near  # late: only an error needs it
 
-    meant = near(name, known)
+    if (node := registry.find(store, name)) is not None:
+        return NotFound(f"there is no cluster `{name}`{more}",
+                        hint=f"node `{name}` is in cluster `{node.cluster}`")  # fmt: skip
+    meant = near(name, site_comparison.known_clusters(store))
     hint = f"did you mean `{meant}`?" if meant else otherwise
     return NotFound(f"there is no cluster `{name}`{more}", hint=hint)
 

@@ -15,6 +15,7 @@ from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.source import mapping_of, text_of
 from d0ctl.jobfile.yaml.document import Mapping
 from d0ctl.jobfile.yaml.faults import Faults, Position, few_comparisons
+from d0ctl.sitefile import own_cluster
 from d0ctl.sitefile.nodes import check_clusters, read_clusters, read_nodes
 from d0ctl.sitefile.people.researchers import check_private
 from d0ctl.sitefile.people.shares import check_known, check_throttled
@@ -44,6 +45,7 @@ def read_text(
     """
     faults = Faults(source, "a site file")
     root = mapping_of(text, faults, "`nodes` and `software`")
+    own_cluster.rename(root, faults)
     reading = Reading(faults, local_files.absolute(str(directory or ".")), Scope())
     level = Level(root, "a site", SECTIONS, reading)
     found = {key: read(node, reading) for key, read in SETTINGS.items() if (node := level.get(key))}

@@ -14,11 +14,11 @@ KEYS = ("platform", "services", "private", "capacity", "software-share")
 
 def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises NotFound and BadUsage."""
-    name = request.target.brief
+    name = site_comparison.cluster_named(store, request.target.brief)
     clusters = site_comparison.known_clusters(store)
     if name not in clusters:
         way = undo.command("node set", ["NODE", f"cluster={name}"], "--new")
-        raise site_keys.no_cluster(name, clusters, "", f"{way}   # makes it, for a node")
+        raise site_keys.no_cluster(store, name, "", f"{way}   # makes it, for a node")
     known = {cluster.name: cluster for cluster in site_comparison.current(store).clusters}
     return site_keys.planned(
         request,

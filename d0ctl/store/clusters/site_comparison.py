@@ -45,6 +45,19 @@ def known_clusters(store: Store) -> dict[str, KnownCluster]:
     return {row["name"]: make(KnownCluster, row) for row in store.rows("clusters")}
 
 
+def cluster_named(store: Store, name: str) -> str:
+    """Return the name of a cluster: `control` if it is that of a node on this machine there."""
+    known = store.rows("clusters")
+    own = next(row["name"] for row in known if row["id"] == CONTROL)
+    if name in (row["name"] for row in known):
+        return name
+    node = registry.find(store, name)
+    is_own = (
+        name == registry.LOCAL if node is None else node.kind == "local" and node.cluster == own
+    )
+    return own if is_own else name
+
+
 def current(store: Store, *, applied: bool = False) -> Site:
     """Return the site that is in force; with `applied` only the part from a site file."""
     clusters = store.rows("clusters")

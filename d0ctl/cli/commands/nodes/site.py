@@ -28,15 +28,18 @@ def check(file: SiteFile = None, json: options.Json = False) -> None:
     """List faults and warnings of a site file, and do nothing."""
     from d0ctl.actions import site_file
     from d0ctl.show.cards import site as site_text
+    from d0ctl.store.nodes import registry
 
     site = site_file.read(file, session.home())
+    rows = session.read_all(registry.nodes) if session.home().exists() else ()
+    warnings = (*site.warnings, *site_file.without_nodes(rows, site))
     parts = {"nodes": len(site.nodes), "clusters": len(site.clusters),
              "software": len(site.software), "settings": sorted(site.settings),
-             "warnings": site.warnings}  # fmt: skip
+             "warnings": warnings}  # fmt: skip
     if json:
         emit_json(parts)
     else:
-        for warning in site.warnings:
+        for warning in warnings:
             say(warning)
         emit(site_text.summary(site))
 
@@ -49,18 +52,20 @@ def diff(file: SiteFile = None, json: options.Json = False) -> None:
     from d0ctl.cli.schemas.site import SiteDifference
     from d0ctl.show.cards import site as site_text
     from d0ctl.store.clusters import site_comparison
+    from d0ctl.store.nodes import registry
 
     wanted = site_file.read(file, session.home())
     with changing.rehearsal() as store:
         differences = site_comparison.compare(store, wanted)
         others = site_comparison.unnamed(store, wanted)
         obstacle = site_file.obstacle(store, wanted, differences)
+        useless = list(site_file.without_nodes(registry.nodes(store), wanted))
     if json:
         emit_json({"changes": [fill(SiteDifference, difference) for difference in differences]})
     else:
         for line in site_text.comparison(differences, is_whole=not others):
             emit(line)
-        for remark in site_text.unnamed(others):
+        for remark in (*useless, *site_text.unnamed(others)):
             say(remark)
     if obstacle is not None:
         say(site_text.refused(obstacle))
@@ -86,7 +91,7 @@ def apply(
             site_changes.check(store, wanted, differences)
             others = site_comparison.unnamed(store, wanted)
             remarks = [
-                *site_file.remarks(store, differences, time.time()),
+                *site_file.remarks(store, wanted, differences, time.time()),
                 *site_text.unnamed(others),
             ]
         _print(differences, would=True, is_whole=not others)
@@ -96,7 +101,7 @@ def apply(
     with session.open_or_create() as store:
         differences = site_comparison.compare(store, wanted)
         site_changes.check(store, wanted, differences)
-        for remark in site_file.remarks(store, differences, time.time()):
+        for remark in site_file.remarks(store, wanted, differences, time.time()):
             say(remark)
         if differences:
             changing.confirm("apply this?", site_text.comparison(differences))

@@ -12,7 +12,7 @@ from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import BadUsage, ExitCode, NotFound, Refused
 from d0ctl.model import Node
 from d0ctl.show.cards import software as software_page
-from d0ctl.store.clusters import capacity
+from d0ctl.store.clusters import capacity, site_comparison
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue, user_on
@@ -40,6 +40,7 @@ def named(nodes: Sequence[str], clusters: Sequence[str]) -> list[str]:
     chosen_nodes = list(nodes)
     with session.reader() as store:
         rows = registry.nodes(store)
+        clusters = [site_comparison.cluster_named(store, name) for name in clusters]
     for cluster in clusters:
         there = [row.name for row in rows if row.cluster == cluster]
         if not there:
