@@ -203,3 +203,20 @@ def test_a_part_that_waits_names_what_stops_its_job_as_that_of_its_job(
 
     assert "; its job: no node can take 1 package: " in second
     assert "no node can take 1 package: " in first and "its job" not in first
+
+
+def test_held_packages_of_a_job_that_goes_on_are_named(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.up()
+    site.submit(production(lines=2))
+    d0ctl("hold", "prod/1/2/1")
+
+    beside = [d0ctl("status", *words, "-q") for words in ((), ("prod",), ("prod/1/1",))]
+    d0ctl("hold", "prod/1/1/1")
+    alone = [d0ctl("status", *words, "-q").stdout for words in ((), ("prod",))]
+
+    assert [answer.exit_code for answer in beside] == [0, 0, 0]
+    assert beside[0].stdout == "moving: 1 job; 1 held package in `prod`\n"
+    assert "0 of 6 packages done, 1 held" in beside[1].stdout
+    assert "held" not in beside[2].stdout
+    assert all("2 packages are held" in said and "2 held" not in said for said in alone)

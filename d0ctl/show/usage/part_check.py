@@ -12,7 +12,13 @@ from d0ctl.schedule.standstill import SITEWIDE, UNDRIVEN, Cause
 from d0ctl.show import outcome
 from d0ctl.show.drawing import signs
 from d0ctl.show.forecast import eta
-from d0ctl.show.usage.site_check import ONLY_DOWN, by_rules, is_by_person, packages_held
+from d0ctl.show.usage.site_check import (
+    ONLY_DOWN,
+    by_rules,
+    held_beside,
+    is_by_person,
+    packages_held,
+)
 from d0ctl.show.why import stopped_job
 from d0ctl.show.why.common import count_lacking
 from d0ctl.show.why.production import LACKS_FILES, job_obstacles, stop_of_all
@@ -128,7 +134,8 @@ def in_one_line(
     known = part.acknowledged
     failed = f", {outcome.failures(totals['failed'], known)}" if totals["failed"] else ""
     stands = " and stands still" if found.stops else ""
-    late = f", {count(stragglers, 'straggler')}" if stragglers else ""
+    late = f", {count(held)} held" if (held := held_beside(part.found)) else ""
+    late += f", {count(stragglers, 'straggler')}" if stragglers else ""
     is_old = name == part.job.name and part.job.is_outdated
     old = count_lacking(name, short) + (f", {signs.SOME_OUTDATED}" if is_old else "")
     alike = [

@@ -46,13 +46,14 @@ def check(
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill.
 
     The line also names nodes that are down, full or drained, and caches that are too small, and
-    counts the stragglers of jobs, acknowledged failures, packages that a person `suspended` in jobs
-    that are not paused, and unreachable ones, which are `given_up` from then on; of these, `bound`
-    ones have inputs that only nodes have that are down. These change neither word nor exit code.
+    counts the stragglers and held packages of jobs, acknowledged failures, packages that a person
+    `suspended` in jobs that are not paused, and unreachable ones, which are `given_up` from then
+    on; of these, `bound` ones have inputs that only nodes have that are down. These change neither
+    word nor exit code.
     """
     result = by_rules(production, now)
     stay = [stay_suspended(*entry) for entry in list((suspended or {}).items())[:MOST]]
-    others = "; ".join(filter(None, [_acknowledged(production), *stay,
+    others = "; ".join(filter(None, [_acknowledged(production), *stay, _held(production),
                                      _unreachable(production, given_up, bound, now),
                                      _undriven(production),
                                      _down(production, result.headline, now),
@@ -113,6 +114,18 @@ def _acknowledged(production: Production) -> str:
     seen = production.acknowledged
     number = count(sum(seen.values()), "acknowledged failure")
     return f"{number} in {in_quotes(seen)}" if seen else ""
+
+
+def _held(production: Production) -> str:
+    """Count the held packages of jobs that go on without them."""
+    held = {job.name: number for job in production.jobs if (number := held_beside(job))}
+    return f"{count(sum(held.values()), 'held package')} in {in_quotes(held)}" if held else ""
+
+
+def held_beside(job: JobStanding) -> int:
+    """Count the held packages of a job that goes on without them; its policy releases none."""
+    said = job.work.held or job.work.releases or job.standing.cause is Cause.HELD
+    return 0 if said else job.work.counts.get(Phase.HELD, 0)
 
 
 def _why(jobs: Iterable[str]) -> tuple[str, ...]:
