@@ -6,6 +6,10 @@ select id, seq, name, require, max_running, final, lines from stage where job_id
 -- The stages after which those of a job begin.
 select stage_id, after_id from stage_order where job_id = :job;
 
+-- name: name_of_job
+-- The name of a job.
+select name from job where id = :job;
+
 -- name: standing_lines
 -- The lines of a stage in the database.
 select id, seq, name, early_start, is_open, dropped, named, unlisted

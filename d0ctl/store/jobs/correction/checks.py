@@ -89,7 +89,9 @@ def _without_inputs(
                 yield package, absent[0][2]
 
 
-def check_mixed(spec: JobSpec, found: Comparison, left: Set[int], running: Set[int]) -> None:
+def check_mixed(
+    store: Store, job: int, found: Comparison, left: Set[int], running: Set[int]
+) -> None:
     """Raise Refused if a package would read files of former groups beside others of their stage.
 
     As groups shift, inputs would count twice or not at all. Files are of former groups if a package
@@ -102,13 +104,13 @@ def check_mixed(spec: JobSpec, found: Comparison, left: Set[int], running: Set[i
               for name in of.makes}  # fmt: skip
     old_files = {name for _, line in lines for name in _regrouped(line, left, stages)}
     running_old = [position.path for key, position in found.busy.items() if key in left]
-    hint = "--again makes such files again first"
+    further, name = old_files, store.value("name_of_job", job=job) if old_files else ""
+    hint = f"d0ctl update {quote(name)} --again   # makes such files again first"
     if running_old:
-        hint = f"wait until `{spec.name}/{running_old[0]}` ends, or kill it"
-    further = old_files
+        hint = f"wait until `{name}/{running_old[0]}` ends, or kill it"
     while further:
         readers = [
-            (f"{spec.name}/{stage.seq}/{line.seq}/{number}", line.standing(number - 1), of)
+            (f"{name}/{stage.seq}/{line.seq}/{number}", line.standing(number - 1), of)
             for stage, line in lines
             for number, of in enumerate(line.definitions, 1)
             if not further.isdisjoint(of.reads)

@@ -168,7 +168,7 @@ def plan(
     anew = gone & comparison_result.earlier  # by the files as they are now
     outdated = _outdated(comparison_result).difference(rerun, written, anew)
     by_recipe = frozenset(outdated - comparison_result.earlier)
-    check_mixed(spec, comparison_result, by_recipe, rerun | gone)
+    check_mixed(store, job, comparison_result, by_recipe, rerun | gone)
     unread = _names_read(spec, comparison_result, outdated) if outdated else ()
     outdated.update(_readers_done(store, outdated), readers - rerun - gone)
     outdated = (outdated & own) - anew
