@@ -99,6 +99,7 @@ class Desk(Struct):
     """When to do so again, by the monotonic clock."""
     capacity_due: float = 0.0
     space_due: float = 0.0
+    room_due: float = 0.0
     forecast_due: float = 0.0
     spread_due: float = 0.0
     """When to count the files in caches again, by the monotonic clock."""

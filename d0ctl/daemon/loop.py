@@ -20,6 +20,7 @@ from d0ctl.daemon.steps.cleanup import (
     foresee_caches,
     free_space,
     keep_capacities,
+    make_room,
     remove_unneeded,
     sweep_caches,
 )
@@ -82,9 +83,9 @@ STEPS: tuple[Step, ...] = (
 SLOW_STEPS: tuple[Step, ...] = (
     follow_clock, take_daemon_lease, reload_settings, manage_pilots, assign_couriers,
     give_up_nodes, settle_refused_ends, resume_in_time, rebroker, manage_software,
-    drop_idle_transfers, spread_hot_inputs, expire_outputs, keep_capacities, foresee_caches,
-    sweep_caches, take_inventories, archive_ended, queue_notifications, work_on_tasks,
-    listen_for_events,
+    drop_idle_transfers, spread_hot_inputs, expire_outputs, keep_capacities, make_room,
+    foresee_caches, sweep_caches, take_inventories, archive_ended, queue_notifications,
+    work_on_tasks, listen_for_events,
 )  # fmt: skip
 """What a turn does in addition, once in `SLOW_S`."""
 

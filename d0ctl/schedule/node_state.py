@@ -13,8 +13,9 @@ class NodeState(Struct, frozen=True):
     With `retries` d0ctl drained it and will try it again by itself; `gone` is why it takes nothing
     until a person helps; `full`: its disk has less free than its reserve; `suspended`: the CPUs of
     packages that a person suspended; `cache_left`: the bytes left in its cache, if that has a
-    capacity and no package is on its nodes. A node that was never `reached` is ruled out only by
-    known facts: its name, its services, its CPUs if it is `sized`, and the site file.
+    capacity and no package is on its nodes, `cache_spare`: those that d0ctl can free there. A node
+    that was never `reached` is ruled out only by known facts: its name, its services, its CPUs if
+    it is `sized`, and the site file.
     """
 
     room: NodeRoom
@@ -27,6 +28,7 @@ class NodeState(Struct, frozen=True):
     full: bool = False
     suspended: float = 0.0
     cache_left: int | None = None
+    cache_spare: int = 0
 
     @property
     def takes(self) -> bool:
@@ -54,15 +56,15 @@ class NodeState(Struct, frozen=True):
 
     def lack(self, requirement: Requirement) -> str | None:
         """Return what its cache lacks for packages with a requirement; None if it has room, or may
-        have it once packages there have ended.
+        have it once packages there have ended, or once copies that none needs are removed.
         """
         left = self.cache_left
         if left is None or requirement.stay or requirement.early:
             return None
-        needs, what = requirement.space or 0, "needs"
-        if needs <= left:
+        most, needs, what = left + self.cache_spare, requirement.space or 0, "needs"
+        if needs <= most:
             needs, what = requirement.brought.get(self.room.cluster, 0), "its inputs need"
-        return f"{size(left)} of its cache left, {what} {size(needs)}" if needs > left else None
+        return f"{size(left)} of its cache left, {what} {size(needs)}" if needs > most else None
 
     def misfit(self, requirement: Requirement) -> str | None:
         """Return why packages with a requirement can never run on it; None if they can."""

@@ -4,6 +4,40 @@ import re
 
 from tests.support.site import Site
 
+KEEPER = """\
+job: {name}
+stages:
+  - name: make
+    lines:
+      - for: {{n: [1, 2, 3, 4, 5, 6]}}
+        nodes: [farm]
+        run: head -c 3000000 /dev/zero > part{{n}}
+        outputs: [{{file: "part{{n}}", size: 3MB, disposition: {word}}}]
+"""
+
+
+def test_files_that_stay_until_space_is_needed_stop_no_package(site: Site) -> None:
+    site.add("farm")
+    site.alone()
+    site.start_daemon()
+    site.ok("cluster", "set", "farm", "capacity=9MB")
+    site.submit(KEEPER.format(name="kept", word="retain-temp"))
+
+    assert site.ok("wait", "kept", "--timeout", "60s") == "`kept` is successful\n"
+
+    assert "of 9.0 MB" in site.ok("report", "disk", "farm")
+    left = site.ok("file", "list", "kept").splitlines()
+    assert [row.split(maxsplit=5)[5] for row in left] == ["purged"] * 4 + ["on farm"] * 2
+    assert "because space was needed" in site.ok("why", "kept:part1")
+    assert "stands still" not in site.ok("status")
+
+    # files that a person wants to stay do stop packages
+    site.submit(KEEPER.format(name="stay", word="retain-indef"))
+    stopped = site.d0ctl("wait", "stay", "--timeout", "60s")
+    assert stopped.code == 1, stopped
+    assert "of its cache left, needs 3.1 MB" in stopped.out + stopped.err
+
+
 FILL = """\
 job: fill
 stages:
@@ -38,7 +72,10 @@ def test_a_full_cache_holds_packages_until_a_person_frees_what_none_needs(site: 
     site.start_daemon()
     site.submit(FILL)
     site.ok("wait", "fill")
-    site.submit(READER.format(name="later", hold="yes", part="part3"))
+    for name, part in (("later", 3), ("never", 1), ("none", 2)):
+        site.submit(READER.format(name=name, hold="yes", part=f"part{part}"))
+    for name in ("never", "none"):  # these may be tried again, so that only a person removes files
+        site.ok("kill", name, "--yes")
     site.ok("cluster", "set", "farm", "capacity=10MB")
     for node in ("farm", "other"):
         site.submit(LARGE.format(name=f"on-{node}", node=node))

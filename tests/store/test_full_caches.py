@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 
+from d0ctl.config import Home
+from d0ctl.daemon.drive import driving
+from d0ctl.daemon.steps.cleanup import make_room
+from d0ctl.daemon.steps.schedule import decide
+from d0ctl.daemon.turn import Turn
 from d0ctl.jobfile.spec import Disposition, JobSpec
 from d0ctl.model import Address
 from d0ctl.schedule.standstill import Cause
@@ -97,6 +102,54 @@ def test_a_job_that_no_cache_could_ever_hold_stands_still(full: Site) -> None:
     full.submit(job(("a", [line(package("a", disk=90 * MB, nodes=("n1",)))]), name="large"))
 
     assert causes(full) == {"large": Cause.IMPOSSIBLE}
+
+
+@pytest.mark.parametrize(("size", "cause"), [(40, None), (55, Cause.NO_SPACE)])
+def test_copies_that_stay_while_there_is_space_are_removed_for_packages_that_fit_then(
+    farm: Site, home: Home, size: int, cause: Cause | None
+) -> None:
+    files(farm, 30, 10, 20, disposition=Disposition.RETAIN_TEMP)  # of 80 MB
+    settle(farm)
+    counted(farm)
+    rows.change(farm.store, "node", {"name": "localhost"}, drained=1)
+    with farm.store.writing():
+        leases.take_lease(farm.store, "daemon", now=time.time())
+    farm.submit(job(("sum", [line(package("sum", needs=["j1:f"]))]), name="reader", hold=True))
+    farm.submit(job(("a", [line(package("a", disk=size * MB + 25 * MB))]), name="large"))
+
+    before = causes(farm)["large"]
+    with driving(home, None) as desk, desk.store.writing():
+        make_room(desk, Turn(time.time()))
+
+    left = {path[-3] for (path,) in rows.read(farm.store, "location", "path", by="path")}
+    assert before is cause and causes(farm)["large"] is cause
+    assert left == ({"2"} if cause is None else {"1", "2", "3"})
+    decisions = decide(farm.store, now=time.time())
+    assert len(decisions) == (cause is None)
+
+
+def test_no_copies_are_removed_for_packages_that_fit_elsewhere_or_find_no_cpu(
+    farm: Site, home: Home
+) -> None:
+    files(farm, 30, 30, disposition=Disposition.RETAIN_TEMP)  # of 80 MB
+    settle(farm)
+    counted(farm)
+    busy = package("b", cpus=8, nodes=("n1",))
+    farm.submit(job(("b", [line(busy)]), name="busy"))
+    farm.launch("busy/1/1/1", "n1")
+    farm.submit(job(("a", [line(package("a", disk=40 * MB, nodes=("n1",)))]), name="bound"))
+    registry.add(farm.store, Address("n2", destination="n2"), cpus=8)
+    farm.up("n2", machine_id="m2", disk_total=1000 * MB, disk_free=900 * MB)
+    farm.submit(job(("a", [line(package("a", disk=40 * MB))]), name="free"))
+
+    def left() -> list[tuple[str]]:
+        with driving(home, None) as desk, desk.store.writing():
+            make_room(desk, Turn(time.time()))
+        return rows.read(farm.store, "location", "path", by="path", shared=0, spare=1)
+
+    assert len(left()) == 2
+    farm.end("busy/1/1/1")
+    assert left() == [("/tmp/base/cache/2/f",)]
 
 
 def test_a_node_with_a_package_may_get_room_for_others(full: Site) -> None:

@@ -2,11 +2,14 @@
 
 import logging
 import time
+from functools import partial
 
 from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.steps.schedule import ready_requirements
 from d0ctl.daemon.turn import Turn
 from d0ctl.store.clusters import capacity, disk_forecast
 from d0ctl.store.jobs import unneeded_files
+from d0ctl.store.nodes import full_caches, placement
 from d0ctl.store.nodes.registry import below_reserve
 from d0ctl.store.nodes.site import default
 from d0ctl.units import count
@@ -47,6 +50,22 @@ def free_space(desk: Desk, turn: Turn) -> None:
             copies = count(len(purged), "copy", "copies")
             log.info("node %s needs space: purged %s", desk.name_of(node), copies)
     desk.space_requests.clear()
+
+
+def make_room(desk: Desk, turn: Turn) -> None:
+    """Purge copies that are kept only while there is space, for ready packages that fit nowhere."""
+    began = time.monotonic()
+    if began < desk.room_due:
+        return
+    nodes = placement.nodes(desk.store, now=turn.now)
+    wanted = ready_requirements(desk.store, desk.job)
+    spare = partial(unneeded_files.spare_bytes, desk.store)
+    for node, size in full_caches.space_to_make(desk.store, wanted, nodes, spare).items():
+        purged = unneeded_files.make_space(desk.store, node, size, now=turn.now)
+        copies = count(len(purged), "copy", "copies")
+        log.info("packages need space on %s: purged %s", desk.name_of(node), copies)
+    ended = time.monotonic()
+    desk.room_due = ended + CAPACITY_SHARE * (ended - began)
 
 
 def keep_capacities(desk: Desk, turn: Turn) -> None:

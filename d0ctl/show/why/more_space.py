@@ -76,12 +76,13 @@ def disk_lack(
 def commands(
     store: Store, nodes: Sequence[NodeCapacity], missing: Mapping[int, int], package: int
 ) -> tuple[str, ...]:
-    """Return the command for the first node of which copies may be removed, by the bytes that each
-    lacks for a package; else, if a capacity is too small on a node without packages, the one that
-    raises it.
+    """Return the command for the first node of which enough copies may be removed for what it lacks
+    for a package; else, if a capacity is too small on a node without packages, the one that raises
+    it.
     """
     for row in nodes:
-        if (lacks := missing[row.id]) and unneeded_files.has_spare(store, row.id):
+        copies = unneeded_files.copies_to_remove(store, row.id, lacks := missing[row.id])
+        if 0 < lacks <= sum(copy.size for copy in copies):
             return (f"d0ctl node free {row.name} {_size(lacks)}",)
     for row in nodes:
         if (lacks := missing[row.id]) and row.cache and not row.disk_used + row.used:
@@ -89,10 +90,11 @@ def commands(
     return ()
 
 
-def stays_short(store: Store, nodes: Sequence[NodeCapacity]) -> bool:
-    """Return whether no package that ends could make space in the caches of these nodes."""
-    full = {view.name for view in node_views(store) if view.node.cache_left is not None}
-    return all(row.name in full for row in nodes)
+def stays_short(store: Store, nodes: Sequence[NodeCapacity], missing: Mapping[int, int]) -> bool:
+    """Return whether neither a package that ends nor d0ctl could make space in their caches."""
+    spare = {view.name: view.node.cache_spare for view in node_views(store)
+             if view.node.cache_left is not None}  # fmt: skip
+    return all(row.name in spare and missing[row.id] > spare[row.name] for row in nodes)
 
 
 def raised_capacity(store: Store, row: NodeCapacity, lacks: int, package: int) -> str:

@@ -124,9 +124,9 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
     return [*gone, *(f"attempt {row['id']}" for row in left)]
 
 
-def has_spare(store: Store, node: int) -> bool:
-    """Return whether the cache of a node has copies that are kept only while there is space."""
-    return store.row("spare_of_node", node=node, limit=1) is not None
+def spare_bytes(store: Store, node: int) -> int:
+    """Return how many bytes of copies a node has that are kept only while there is space."""
+    return sum(row["size"] for row in store.rows("spare_of_node", node=node, limit=MOST_SPARE))
 
 
 def copies_to_remove(store: Store, node: int, wanted: int) -> list[RemovableCopy]:

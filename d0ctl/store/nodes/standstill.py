@@ -168,7 +168,7 @@ def _node(row: Row, patience_s: float, now: float) -> NodeState:
         reached=row["contact"] is not None,
         sized=row["kind"] == "local" or row["cpus_asked"] is not None,
         gone=_gone(row, patience_s, now), full=row["reserve"] is not None, suspended=row["taken"],
-        cache_left=row["cache_left"],
+        cache_left=row["cache_left"], cache_spare=row["cache_spare"] or 0,
     )  # fmt: skip
 
 

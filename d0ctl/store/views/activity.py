@@ -274,7 +274,8 @@ def has_work(store: Store) -> bool:
 def standing_signature(store: Store, *, now: float) -> tuple[object, ...]:
     """Return what decides whether jobs stand still, but for files that move (0.3 ms, 300 jobs)."""
     nodes = [(view.node.room, view.node.takes, view.node.returns, view.node.cache_left,
-              view.is_lost) for view in node_views(store, now=now)]  # fmt: skip
+              view.node.cache_spare, view.is_lost)
+             for view in node_views(store, now=now)]  # fmt: skip
     jobs = [tuple(row) for row in store.rows("standing_jobs", job=None)]
     return nodes, jobs, any_driver(store), store.value("last_event"), store.value("last_action")
 

@@ -1306,6 +1306,27 @@ create view cluster_space as
       from cluster
      where capacity is not null;
 
+-- Copies on nodes that may be removed when space is needed, and that no package needs.
+create view spare_copy as
+    select location.cluster_id, location.file_id, location.path, location.made,
+           coalesce(file.size, 0) as size
+      from location
+      join file on file.id = location.file_id and file.dropped = 0
+     where location.spare = 1 and location.node_id is not null
+       and (file.package_id is null
+            or (select phase from package where package.id = file.package_id) = 'done')
+       and not exists (select 1 from transfer where transfer.file_id = file.id)
+       and not exists (select 1
+                         from content join dataset on dataset.id = content.dataset_id
+                        where content.package_id = file.package_id and content.name = file.name
+                          and content.status = 'prepared'
+                          and dataset.type in ('tmpl_output', 'tmpl_log'))
+       and not exists (select 1
+                         from input
+                         join package on package.id = input.package_id
+                                     and package.phase not in ('transferring', 'done', 'dropped')
+                        where input.file_id = file.id and input.dropped = 0);
+
 -- A host that packages run on.
 create table node (
     id             integer primary key autoincrement,  -- nodes come and go with their allocations

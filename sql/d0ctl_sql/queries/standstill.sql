@@ -2,7 +2,8 @@
 -- Every node with the facts that decide whether work moves; those that d0ctl drained are tried again.
 -- A batch system counts as a node that is about to come. Nobody knows the state of :abandoned ones.
 -- Packages that a person suspended have `taken` CPUs. A cache with a capacity has `cache_left` bytes left
--- if no package is on its nodes, but for those that only wait for inputs.
+-- if no package is on its nodes, but for those that only wait for inputs; `cache_spare` more are left
+-- when a daemon has removed copies that stay only while there is space.
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.gpus, node.platform, node.services, cluster.services as cluster_services,
        iif(node.id in (select value from json_each(:abandoned)), 'unknown', node.state) as state,
@@ -10,7 +11,8 @@ select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, nod
        node.speed, bad_node.node_id as bad, node.doubted, node_space.disk, null as left_s,
        node.facts ->> 'disk_free' as on_disk, node.facts ->> 'disk_total' as disk_total,
        iif(node_space.disk_short > 0, node_space.disk_reserve, null) as reserve,
-       coalesce(paused.cpus, 0.0) as taken, still.free as cache_left
+       coalesce(paused.cpus, 0.0) as taken, still.free as cache_left,
+       still.spare as cache_spare
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
@@ -23,7 +25,12 @@ select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, nod
                                and requirement.stay is null
               where job.ended is null and package.is_paused
               group by package.node_id) as paused on paused.node_id = node.id
-  left join (select cluster_id, free
+  left join (select cluster_id, free,
+                    (select max(0, coalesce(sum(size), 0) - max(0, -cluster_space.rest))
+                       from (select size from spare_copy
+                              where spare_copy.cluster_id = cluster_space.cluster_id
+                              order by made
+                              limit 1000)) as spare
                from cluster_space
               where cluster_id not in (
                     select other.cluster_id
@@ -37,7 +44,7 @@ union all
 select -id, name, id, pilots ->> 'kind', pilots ->> 'cpus', pilots ->> 'cpus',
        pilots ->> 'memory', coalesce(pilots ->> 'gpus', 0), platform,
        '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null, null,
-       pilots ->> 'wall_time', null, null, null, 0.0, null
+       pilots ->> 'wall_time', null, null, null, 0.0, null, null
   from cluster
  where pilots is not null and coalesce(pilots ->> 'mode', 'pilot') <> 'direct'
  order by 1;

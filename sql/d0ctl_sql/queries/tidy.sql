@@ -178,12 +178,11 @@ update file
 
 -- name: spare_of_node
 -- Copies that may be removed to make space in the cache of a node, the oldest first.
-select location.file_id, location.path, coalesce(file.size, 0) as size
+select spare_copy.file_id, spare_copy.path, spare_copy.size
   from node
-  join location on location.cluster_id = node.cluster_id and location.spare = 1
-  join file on file.id = location.file_id
- where node.id = :node and location.node_id is not null
- order by location.made
+  join spare_copy on spare_copy.cluster_id = node.cluster_id
+ where node.id = :node
+ order by spare_copy.made
  limit :limit;
 
 -- name: room_of_node

@@ -60,7 +60,9 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     if chains := dependencies.longer_chains_before(subject.store, package.id):
         explanation.facts.append(_longer(chains))
     short = [row for row in fits if row.name in lacks and lacks[row.name].missing]
-    if stays_full := len(short) == len(fits) and more_space.stays_short(subject.store, short):
+    missing = {row.id: lacks[row.name].missing for row in short}
+    is_short = len(short) == len(fits)
+    if stays_full := is_short and more_space.stays_short(subject.store, short, missing):
         explanation.details["stays_full"] = True
     costs = {} if stays_full else compare(subject, fits, requirement)
     first = dependencies.ready_before(subject.store, package.id)
