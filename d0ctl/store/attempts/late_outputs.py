@@ -2,11 +2,13 @@
 
 A pattern is a row of `file` that is never copied. It counts as present once its files are
 known; so its readers are held until then, and wait for the files themselves as for any
-others. A remake with other names replaces them.
+others. A remake with other names replaces them. The names are its contents: a package that has run
+with others has read earlier contents of it.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -137,6 +139,9 @@ def _replace(store: Store, pattern: _Pattern, now: float) -> None:
         store.change("unassign_readers", file=before[name], now=now)
         for query in FORGET:
             store.change(query, file=before[name])
+    names = json.dumps(sorted(pattern.names)).encode()
+    checksum = f"sha256:{sha256(names).hexdigest()}"
+    store.change("keep_late_names", pattern=pattern.id, checksum=checksum, now=now)
     new = sorted(pattern.names - before.keys())
     if not new:
         return

@@ -81,6 +81,11 @@ update package
                 join input on input.file_id = made.id
                where made.pattern_id = :pattern and made.id > :before);
 
+-- name: keep_late_names
+-- Keep of which names the files of a late output are, and when these replaced others.
+update file set checksum = :checksum, replaced = iif(checksum <> :checksum, :now, replaced)
+ where id = :pattern and checksum is not :checksum;
+
 -- name: find_late
 -- Mark the files of a late output as known.
 update file set present = 1 where id = ?;
