@@ -1,6 +1,5 @@
 """One level of a job file: its keys, and their values as texts, lists and mappings."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -11,73 +10,15 @@ from msgspec.structs import replace
 
 from d0ctl.jobfile.language.compiled_text import compile_text
 from d0ctl.jobfile.language.field_types import FieldType, native
+from d0ctl.jobfile.language.key_hints import key_hint
 from d0ctl.jobfile.language.placeholders import Scope, Template
 from d0ctl.jobfile.language.values import Fields, ListValue, TextValue, TreeValue, Value
 from d0ctl.jobfile.recipe import StageRecipe
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.spec import reserved_character
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence, texts
-from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
-from d0ctl.units import LEAST_BYTES, REQUESTS, listed, time_without_unit, without_unit
-
-_MEANT = {
-    word: key
-    for key, others in {
-        "job": "name",
-        "originator": "researcher user owner submitter",
-        "nodes": "on host hosts machine machines",
-        "policy": "attempts max-retries retries retry tries",
-        "run": "command cmd script exec execute executable",
-        "environment": "env envs vars variables",
-        "memory": "mem ram request_memory",
-        "cpus": "cores ncpus ncores threads cpu-count request_cpus",
-        "gpus": "ngpus request_gpus",
-        "disk": "scratch request_disk",
-        "wall-time": "time walltime wall_time time-limit timelimit timeout max-time",
-        "image": "container docker singularity apptainer",
-        "inputs": "in reads uses",
-        "outputs": "out makes writes products",
-    }.items()
-    for word in others.split()
-}
-"""Other words for a key, such as those of other programs."""
-
-_ORDER = re.compile(
-    "(depends?|after|before|needs?|requires?|parents?|children|wait)([-_]?(on|for|stages?|jobs?))?"
-    "|dependenc(y|ies)|upstream|downstream"
-)
-"""Words of other programs for the order of work."""
-
-
-_OF_PACKAGES = frozenset(
-    {*REQUESTS, "wall-time", "environment", "platform", "nodes", "run", "inputs", "outputs"}
-)
-"""Keys of packages that people write beside `lines`."""
-
-_OF_QUEUES = frozenset({"queue", "partition", "account", "qos"})
-"""Keys of batch systems."""
-
-FEW_KEYS = 10
-"""How many keys a fault lists when an unknown one is near none of them."""
-
-
-def _hint(name: str, known: list[str]) -> str:
-    """Suggest the intended key for an unknown one."""
-    if name in ("run", "inputs", "outputs") and "stages" in known:
-        return ": it belongs in a line, as in `stages: [{lines: [{run: ./sim.sh}]}]`"
-    if name in _OF_PACKAGES and "lines" in known:
-        return ": it belongs in a line or a package, under `lines`"
-    if name in _OF_QUEUES:
-        return ": queues of a batch system are set for the site, see docs/slurm.md"
-    is_work = not {"inputs", "lines", "packages", "binaries"}.isdisjoint(known)
-    if is_work and _ORDER.fullmatch(name) and near(name, known, 0.8) is None:
-        files = "order comes from files, so list the files that it reads under `inputs`"
-        return f": {files}; where there is none, use `after`" if "after" in known else f": {files}"
-    if _MEANT.get(name) in known:
-        return f" (did you mean `{_MEANT[name]}`?)"
-    if meant := did_you_mean(name, known):
-        return meant
-    return f"; it has {listed(f'`{key}`' for key in known)}" if len(known) <= FEW_KEYS else ""
+from d0ctl.jobfile.yaml.faults import Faults, Position, shown
+from d0ctl.units import LEAST_BYTES, time_without_unit, without_unit
 
 
 class Reading(Struct, frozen=True):
@@ -205,7 +146,8 @@ class Level:
         }
         self._unknown = node.items.keys() - _set_of(tuple(known))
         for name in self._unknown:
-            key, hint = node.items[name][0], node.quotes_hint or _hint(name, list(known))
+            key = node.items[name][0]
+            hint = node.quotes_hint or key_hint(name, list(known), node.items)
             reading.fault(key.position, f"{what} has no key {shown(name)}{hint}")
             if what in _WITH_OUTPUTS:
                 entry = node if what == "an output" else node.items[name][1]
