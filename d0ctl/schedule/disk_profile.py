@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from math import inf
 
 from msgspec import Struct
 
@@ -97,15 +98,26 @@ def profiles(caches: Sequence[Cache], changes: Sequence[Change]) -> list[Profile
 
 
 def planned(
-    nodes: Sequence[NodeRoom], busy: Mapping[int, Sequence[Busy]], ready: Sequence[Alike]
+    nodes: Sequence[NodeRoom],
+    busy: Mapping[int, Sequence[Busy]],
+    ready: Sequence[Alike],
+    others: Sequence[Change] = (),
 ) -> list[Change]:
     """Return the changes by ready packages if each goes where it ends first, in their order.
 
-    None go to a cache whose rest is less than one of them requests, or than its inputs need.
+    None goes to a cache whose rest, after the `others` changes and those by the packages before it,
+    is less than it requests, or than its inputs need.
     """
     capacities = [NodeCapacity(node, node.cpus, node.cpus, {}) for node in nodes]
     for capacity in capacities:
         capacity.set_busy(busy.get(capacity.node.id, ()))
+    rests: dict[int, float] = {}
+    for node in nodes:
+        if node.disk_free is not None:
+            rests[node.cluster] = min(rests.get(node.cluster, inf), node.disk_free)
+    for change in others:
+        if change.cluster in rests:
+            rests[change.cluster] -= change.bytes
     changes: list[Change] = []
     left = MOST_PLANNED
     for group in ready:
@@ -113,9 +125,11 @@ def planned(
         fits = [
             capacity
             for capacity in capacities
-            if misfit(wanted, capacity.node) is None and _has_room(group, capacity.node)
+            if misfit(wanted, capacity.node) is None and _has_room(group, capacity.node, rests)
         ]
-        for _ in range(min(wanted.ready, left) if fits else 0):
+        for _ in range(min(wanted.ready, left)):
+            if not fits:
+                break
             cost, capacity = min(
                 ((_cost(wanted, capacity), capacity) for capacity in fits),
                 key=lambda pair: pair[0].end_s,
@@ -123,14 +137,18 @@ def planned(
             if cost.start_s > HORIZON_S:
                 break
             capacity.occupy(wanted, cost)
-            changes += _changes(group, capacity.node.cluster, cost)
+            own, cluster = _changes(group, capacity.node.cluster, cost), capacity.node.cluster
+            changes += own
             left -= 1
+            if cluster in rests:
+                rests[cluster] -= sum(each.bytes for each in own if each.cluster == cluster)
+                fits = [each for each in fits if _has_room(group, each.node, rests)]
     return changes
 
 
-def _has_room(group: Alike, node: NodeRoom) -> bool:
+def _has_room(group: Alike, node: NodeRoom, rests: Mapping[int, float]) -> bool:
     needs = max(group.requirement.space or 0, _brought(group, node.cluster))
-    return node.disk_free is None or node.disk_free >= needs
+    return max(0.0, rests.get(node.cluster, inf)) >= needs
 
 
 def _brought(group: Alike, cluster: int) -> float:

@@ -64,3 +64,15 @@ def test_nothing_is_planned_where_a_cache_has_no_room_for_it(
     alike = Alike(Requirement(1, 1, seconds=10.0, space=space), inputs, {}, work=10, outputs=20)
 
     assert len(planned([full], {}, [alike])) == changes
+
+
+@pytest.mark.parametrize(("others", "number"), [(0, 4), (45, 2), (75, 0)])
+def test_packages_are_planned_as_long_as_the_cache_has_room_beside_those_before(
+    others: float, number: int
+) -> None:
+    farm = [NodeRoom(at, f"n{at}", 2, 4, 0, disk=200, disk_free=100) for at in (1, 2)]
+    alike = Alike(Requirement(1, 9, seconds=10.0, space=30), {}, {}, work=10, outputs=20)
+
+    found = planned(farm, {}, [alike], [Change(5.0, 2, others), Change(5.0, 3, 500)])
+
+    assert sum(change.bytes for change in found) == number * 20

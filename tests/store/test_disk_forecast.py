@@ -64,8 +64,31 @@ def foreseen(site: Site) -> Profile:
     return next(forecast for forecast in found if forecast.cache.name == "n1")
 
 
-def test_outputs_of_ready_and_running_packages_fill_the_cache(farm: Site) -> None:
+def test_packages_that_wait_for_room_in_the_cache_do_not_fill_it(farm: Site) -> None:
     farm.submit(chain(25))
+    before = foreseen(farm)
+    farm.launch("mc/1/1/1", "n1")
+    farm.launch("mc/1/2/1", "n1")
+    during = foreseen(farm)
+    farm.up("n1", cpus=2, machine_id="m1", disk_total=100 * MB, disk_free=10 * MB)
+    for number in (0, 1):
+        farm.end(f"mc/1/{number + 1}/1", outputs=[{
+            "name": f"a{number}", "path": f"/tmp/base/cache/{number}/a", "size": 25 * MB,
+            "checksum": "sha256:00"}])  # fmt: skip
+    after = foreseen(farm)
+
+    assert [found.peak[1] for found in (before, during, after)] == [90 * MB] * 3
+    assert [found.full_s for found in (before, during, after)] == [None] * 3
+
+
+def submit_undeclared(farm: Site) -> None:
+    """A job that declares no sizes; they are known from earlier runs."""
+    farm.submit(chain(25))
+    rows.change(farm.store, "requirement", space=None)
+
+
+def test_outputs_of_ready_and_running_packages_fill_the_cache(farm: Site) -> None:
+    submit_undeclared(farm)
     assert foreseen(farm).cache.used == 40 * MB
 
     at_s, peak = foreseen(farm).peak
@@ -108,7 +131,7 @@ def test_files_in_transit_over_a_link_slow_per_file_count_by_their_bytes(farm: S
 
 
 def test_status_and_why_say_when_a_cache_will_overflow(farm: Site, home: Home) -> None:
-    farm.submit(chain(25))
+    submit_undeclared(farm)
     with driving(home, None) as desk:
         desk.forecast_due = 0.0
         with desk.store.writing():

@@ -29,8 +29,8 @@ def forecast(store: Store, *, now: float) -> list[Profile]:
         for row in store.rows("caches")
     ]
     nodes, busy = placement.nodes(store, now=now), placement.busy(store, now=now)
-    ready = _ready(store)
-    return profiles(caches, [*_on_the_way(store), *_live(store, now), *planned(nodes, busy, ready)])
+    ready, others = _ready(store), [*_on_the_way(store), *_live(store, now)]
+    return profiles(caches, [*others, *planned(nodes, busy, ready, others)])
 
 
 def _on_the_way(store: Store) -> list[Change]:
