@@ -51,7 +51,10 @@ def test_no_from_takes_files_of_a_restored_line_that_the_job_file_lacks(
             path.write_text(LESS)
             d0ctl("update", "made")
         else:
-            assert d0ctl(*move).exit_code == 0
+            done = d0ctl(*move)
+            assert done.exit_code == 0
+            leaves_out = "the job file does not have `made/1/3`, so `from` leaves these files out"
+            assert (leaves_out in done.stdout) == (move == RESTORE)
 
     assert inputs_of_reader(d0ctl, tmp_path) == ["s-1", "s-2"]
 

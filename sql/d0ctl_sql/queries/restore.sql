@@ -16,11 +16,12 @@ select selected_package.package_id
   join package on package.id = selected_package.package_id and package.phase = 'dropped';
 
 -- name: removed_of_selected
--- The lines of selected packages that were dropped because the job file no longer has them.
+-- The dropped lines of selected packages that the job file no longer has.
 select place.job, place.stage, place.line
   from selected_package
   join package on package.id = selected_package.package_id and package.seq = 1
-  join line on line.id = package.line_id and line.named = 2 and line.dropped is not null
+  join line on line.id = package.line_id and (line.named = 2 or line.unlisted = 1)
+           and line.dropped is not null
   join package_path as place on place.package_id = package.id
  order by package.id;
 
