@@ -19,6 +19,7 @@ from d0ctl.store.clusters.site_comparison import Difference, left, logins_to_mee
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.fitting import Without
+from d0ctl.units import listed
 
 if TYPE_CHECKING:
     from d0ctl.actions.meeting import Advice
@@ -94,6 +95,24 @@ def remarks(
             wanted = {key: (will, plain_text(key, will)) for key, (_, will) in pairs}
             for remark in site_keys.beyond_machine(row, wanted):
                 yield f"node `{row.name}`: {remark}"
+
+
+def unaccepted(home: Home, site: Site, differences: Sequence[Difference]) -> Iterator[str]:
+    """Say which new nodes and login nodes have no host key that is accepted, by their records."""
+    from d0ctl.nodes.transports.connect import trusted_keys  # late: only new nodes need it
+
+    hosts = [difference for difference in differences if difference.verb == "add"
+             or not {"destination", "login"}.isdisjoint(difference.keys)]  # fmt: skip
+    new = [(node.address, node.accept_key) for node in to_meet(site, hosts)]
+    new += [(entry.pilots.address(entry.name), entry.accept_key)
+            for entry in logins_to_meet(site, hosts) if entry.pilots is not None]  # fmt: skip
+    names = [f"`{address.name}`" for address, keys in new
+             if address.destination and not keys
+             and not trusted_keys(address, home.known_hosts)]  # fmt: skip
+    if names:
+        are = "host key of" if len(names) == 1 else "host keys of"
+        yield (f"d0ctl has accepted no {are} {listed(names)}: `site apply` asks for it on a "
+               "terminal, and elsewhere it needs `accept-key` in the file")  # fmt: skip
 
 
 def without_nodes(rows: Sequence[Node], site: Site) -> Iterator[str]:

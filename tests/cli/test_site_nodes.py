@@ -129,3 +129,23 @@ def test_a_drain_of_a_node_that_d0ctl_drained_has_no_undo(d0ctl: Type, site: Sit
         "`d0ctl node resume spare`",
     ]
     assert "to undo" not in drained.stderr + d0ctl("history").stdout.splitlines()[-1]
+
+
+def test_a_dry_run_names_new_hosts_whose_keys_are_not_accepted(
+    d0ctl: Type, home: Home, tmp_path: Path
+) -> None:
+    key = "SHA256:1fCd4nd8iBUmUkeJ3BPmNDvZYCnGOUlFPl4Es1yGCJs"
+    text = (
+        f"nodes: {{n1: 'n1:22', n2: 'n2:22', n3: {{destination: n3, accept-key: '{key}'}}, n4: }}"
+    )
+    file = write(tmp_path, text)
+    asked = (
+        "`site apply` asks for it on a terminal, and elsewhere it needs `accept-key` in the file"
+    )
+
+    several = d0ctl("site", "apply", file, "--dry-run").stderr
+    known = write(tmp_path, "nodes: {n1: 'n1:22'}")
+    single = d0ctl("site", "apply", known, "--dry-run").stderr
+
+    assert f"d0ctl has accepted no host keys of `n1` and `n2`: {asked}\n" in several
+    assert f"d0ctl has accepted no host key of `n1`: {asked}\n" in single

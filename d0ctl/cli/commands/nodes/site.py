@@ -92,6 +92,7 @@ def apply(
             others = site_comparison.unnamed(store, wanted)
             remarks = [
                 *site_file.remarks(store, wanted, differences, time.time()),
+                *site_file.unaccepted(session.home(), wanted, differences),
                 *site_text.unnamed(others),
             ]
         _print(differences, would=True, is_whole=not others)
