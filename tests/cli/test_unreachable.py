@@ -2,12 +2,15 @@
 
 import time
 
-from d0ctl.model import Address
+import pytest
+
+from d0ctl.model import OTHER_DAEMON, Address
 from d0ctl.store.nodes import leases, registry
 from d0ctl.units import moment
 from tests.cli.conftest import Type
 from tests.cli.test_check import down, drive
 from tests.support.building import job, line, package
+from tests.support.rows import change
 from tests.support.site import Site
 
 
@@ -93,3 +96,24 @@ def test_packages_are_given_up_after_the_daemon_that_runs_now_has_tried_their_no
         assert f"does not answer before {until}, " in d0ctl(*words).stdout, words
     for words in (["status", "-q"], ["status", "prod", "-q"]):
         assert f", which may run elsewhere from {until} on" in d0ctl(*words).stdout, words
+
+
+@pytest.mark.parametrize(
+    ("error", "is_named"), [("no route", True), (f"{OTHER_DAEMON}b /h", False)]
+)
+def test_why_of_a_job_names_the_removal_of_a_node_that_may_be_gone(
+    site: Site, d0ctl: Type, error: str, is_named: bool
+) -> None:
+    drive(site)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far", machine_id="m2", base="/tmp/far")
+    site.submit(job(("make", [line(package("a"))]), name="prod"))
+    site.launch("prod/1/1/1", "far")
+    down(site, "far")
+    change(site.store, "node", {"name": "far"}, last_error=error)
+
+    for target in ("prod", "prod/1", "prod/1/1/1"):
+        removes = (
+            "d0ctl node remove far --lost   # if it is gone for good" in d0ctl("why", target).stdout
+        )
+        assert removes == is_named

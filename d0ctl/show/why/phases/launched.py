@@ -1,6 +1,6 @@
 """The state of a launched package, and what it still waits for."""
 
-from d0ctl.model import Phase
+from d0ctl.model import NEWER_HOME, OTHER_DAEMON, Node, Phase
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import (
     MOST,
@@ -218,6 +218,14 @@ def unreachable(subject: Subject) -> None:
     if not inputs_away.add(subject):
         subject.command(f"d0ctl node check {package.node}")
         subject.command(give_up(package.path))
+        if (row := registry.find(subject.store, package.node or "")) and _may_be_gone(row):
+            subject.command(gone_for_good(row.name, is_used=True))
+
+
+def _may_be_gone(row: Node) -> bool:
+    """Return whether a node that is down may be removed: no pilot, nor used by another home."""
+    used_elsewhere = (row.last_error or "").startswith((NEWER_HOME, OTHER_DAEMON))
+    return not row.job and row.kind != "local" and not used_elsewhere
 
 
 def give_up(selector: str, *, several: bool = False) -> str:
