@@ -24,6 +24,21 @@ def test_of_several_archived_jobs_of_a_name_the_last_one_is_found(site: Site, d0
     assert said.startswith("d0ctl: job `prod` was moved to archive `2026-11-30.1`\n")
 
 
+def test_a_taken_name_of_an_archive_is_the_reason_of_another_one(site: Site, d0ctl: Type) -> None:
+    said = []
+    for name in ("a", "b"):
+        site.submit(production(name))
+        d0ctl("kill", name, "--yes")
+        said += [d0ctl("archive", name, "--as", "old", option) for option in ("--dry-run", "--yes")]
+
+    assert [result.stdout.splitlines()[0] for result in said] == [
+        "would move job `a` to archive `old`",
+        "moved job `a` to archive `old`",
+        "would move job `b` to archive `old.1`, as there is an archive `old`",
+        "moved job `b` to archive `old.1`, as there is an archive `old`",
+    ]
+
+
 @pytest.mark.parametrize("verb", ["clone", "retry", "update"])
 def test_a_command_that_runs_a_job_again_names_the_export_of_an_archived_one(
     site: Site, d0ctl: Type, tmp_path: Path, verb: str

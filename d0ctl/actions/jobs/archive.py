@@ -142,7 +142,7 @@ def describe(plan: ArchivePlan) -> Iterator[str]:
     if plan.is_empty:
         yield _nothing(plan)
         return
-    yield f"would move {wording.jobs(plan)} to archive `{plan.archive}`"
+    yield f"would move {wording.jobs(plan)} to archive `{plan.archive}`{_taken(plan)}"
     yield from wording.only_copies(plan.largest, plan.files, plan.bytes)
     yield from _other_readers.describe(plan.readers, plan.others)
     own = "its" if len(plan.jobs) == 1 else "their"
@@ -154,9 +154,15 @@ def report(plan: ArchivePlan) -> Iterator[str]:
     if plan.is_empty:
         yield _nothing(plan)
         return
-    yield f"moved {wording.jobs(plan)} to archive `{plan.archive}`"
+    yield f"moved {wording.jobs(plan)} to archive `{plan.archive}`{_taken(plan)}"
     yield from _other_readers.report(plan.readers, plan.others)
     yield f"d0ctl status --archive {plan.archive} shows the archived jobs"
+
+
+def _taken(plan: ArchivePlan) -> str:
+    """Say why the archive has another name than the given one."""
+    name = plan.request.options.name
+    return f", as there is an archive `{name}`" if name not in (None, plan.archive) else ""
 
 
 def _nothing(plan: ArchivePlan) -> str:
