@@ -24,10 +24,11 @@ from tests.support.rows import change
 from tests.support.site import Site
 
 CHANGES = {"hold", "release", "pause", "resume", "retry", "kill", "kill-line", "restore-line",
-           "finish", "priority", "set-status", "remove", "edit"}  # fmt: skip
+           "finish", "priority", "set-status", "remove", "edit", "acknowledge", "limit",
+           "update", "clone", "archive", "submit"}  # fmt: skip
 """Verbs that are typed with `--dry-run`."""
 
-LASTING = ("daemon start", "run", "status --watch", "logs", "node check", "doctor --nodes")
+LASTING = ("daemon start", "run", "wait", "status --watch", "logs", "node check", "doctor --nodes")
 """Commands that start something or reach a node: only their words are checked."""
 
 REFUSED = {2, 3, 4}

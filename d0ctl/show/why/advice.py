@@ -114,7 +114,10 @@ def advice(
     is_over = last is not None and package.phase == "failed" and not is_redefined(package, last)
     if is_over and is_changed_on_disk(store, package.job_id):
         fixes = [fix for fix in advised.fixes if not fix.startswith(OLD_FILE)]
-        changed = CHANGED_FILE + correction_of(store, package).again
+        correction = correction_of(store, package)
+        # Without more of what ran out, a retry may be refused after the update as well.
+        again = f"`{correction.update}`" if advised.more and correction.update else correction.again
+        changed = CHANGED_FILE + again
         return replace(advised, fixes=(*fixes, changed))
     return advised
 
