@@ -96,18 +96,19 @@ def test_a_pause_that_is_undone_in_time_sends_no_message(node: Client) -> None:
     assert [m["kind"] for m in node.messages(1)] == ["start", "end"]
 
 
-def test_a_queued_attempt_is_not_started_while_it_is_paused(node: Client) -> None:
+def test_a_queued_attempt_that_is_to_pause_is_forgotten(node: Client) -> None:
     node.launch(launch(1, binary("sleep", "300"), cpus=4), launch(2, binary("true")))
     node.started(1)
 
     node.send("pause", attempts=[2], grace=0)
+    assert node.wait("absent")["attempts"] == [2]
     node.send("kill", attempts=[1], grace=1)
     node.end(1)
     node.launch(launch(3, binary("true")))
     assert node.end(3)["outcome"] == "successful"
     assert not node.folder(2).exists()
 
-    node.send("resume", attempts=[2])
+    node.launch(launch(2, binary("true")))
     assert node.end(2)["outcome"] == "successful"
 
 

@@ -205,14 +205,14 @@ def test_the_cpu_is_never_idle_while_a_slow_transfer_is_under_way(
     assert node.end(1)["outcome"] == "successful"
 
 
-def test_an_attempt_that_was_dropped_while_it_was_paused_starts_when_it_is_sent_again() -> None:
+def test_a_running_attempt_that_was_dropped_while_it_was_paused_gets_cpus_again() -> None:
     queue = CpuQueue(cpus=1)
-    queue.add(launch(1, binary("true"), cpu=100, gpus=0))
-    queue.pause(1)
+    queue.add_running(1, 1.0)
+    assert not queue.pause(1)
 
     assert queue.next(used=0, gpus=0) is None
     assert queue.drop(1)
-    queue.add(launch(1, binary("true"), cpu=100, gpus=0))
+    queue.add_running(1, 1.0)
 
     again = queue.next(used=0, gpus=0)
     assert again is not None and again.attempt == 1

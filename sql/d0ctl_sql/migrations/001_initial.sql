@@ -102,6 +102,7 @@ insert into transition (old, new, verb) values
     ('assigned',     'ready',        'unschedule'),
     ('assigned',     'starting',     'launch'),
     ('starting',     'ready',        'refuse'),
+    ('starting',     'waiting',      'refuse'),
     ('starting',     'cooloff',      'refuse'),
     ('starting',     'held',         'refuse'),
 

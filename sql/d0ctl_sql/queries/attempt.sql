@@ -277,3 +277,21 @@ update package
 update attempt set outcome = 'killed', ended = :now, reason = 'killed',
        message = 'ended before it began'
  where id = :attempt and outcome is null;
+
+-- name: give_back_absent
+-- starting -> ready or waiting, or held until it is resumed, if its job is not paused: the node has
+-- forgotten it before it began, as it was to pause.
+update package
+   set phase = case when request = 'pause' and (select pause from job where id = job_id) = 0
+                    then 'held' when missing = 0 then 'ready' else 'waiting' end,
+       parked = request = 'pause' and (select pause from job where id = job_id) = 0,
+       request = null, node_id = null, changed = :now
+ where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
+   and node_id = :node and phase = 'starting' and request in ('pause', 'resume')
+   and (select wrapper_started from attempt where id = :attempt) is null;
+
+-- name: end_given_back
+-- The record of an attempt that was to pause before it began.
+update attempt set outcome = 'refused', ended = :now, reason = 'paused',
+       message = 'it was to pause before it began'
+ where id = :attempt and outcome is null;

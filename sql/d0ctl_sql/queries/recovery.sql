@@ -19,7 +19,7 @@ select failing.attempt_id, attempt.node_name, node.platform, package.policy,
                             and past.reason not in ('lost', 'platform-failure')))
                   then 1 end) as tries,
        count(case when past.number > package.tried_from and past.outcome = 'refused'
-                  then 1 end) as refusals,
+                   and past.reason <> 'paused' then 1 end) as refusals,
        group_concat(case when past.number > package.tried_from and past.reason = failing.reason
                          then past.node_name end, ' ') as places,
        coalesce(sum(case when past.outcome <> 'refused'

@@ -32,12 +32,8 @@ def launch(
     The result, by node, may be sent once the transaction around it has committed.
     """
     assigned = {row[0] for row in store.rows("nodes_with_assigned")}
-    decided = [
-        (row[0], node)
-        for node in nodes
-        if node in assigned
-        for row in store.rows("launchable_packages", node=node, limit=limit)
-    ]
+    decided = [(row[0], node) for node in nodes if node in assigned
+               for row in store.rows("launchable_packages", node=node, limit=limit)]  # fmt: skip
     if not decided:
         return {}
     store.empty("decision")
@@ -256,10 +252,12 @@ def refuse(store: Store, node: int, attempt: int, reason: str, message: str, *, 
 
 
 def end_unstarted(store: Store, node: int, attempts: Iterable[int], *, now: float) -> None:
-    """killing -> canceled, for attempts of a node that it does not have."""
+    """killing -> canceled, or starting -> as before if paused, as a node does not have these."""
     for attempt in attempts:
         if store.change("cancel_absent", node=node, attempt=attempt, now=now):
             store.change("end_absent", attempt=attempt, now=now)
+        elif store.change("give_back_absent", node=node, attempt=attempt, now=now):
+            store.change("end_given_back", attempt=attempt, now=now)
 
 
 def killing(store: Store, node: int) -> dict[int, str]:

@@ -100,10 +100,14 @@ class AttemptOrders:
         self.supervisor.signal(attempt, signal.SIGTERM)
 
     def pause(self, attempts: "List[int]", grace: float) -> None:
-        """Suspend attempts; queued ones are not started."""
+        """Suspend attempts; queued ones are forgotten, so that others get their CPUs."""
+        absent = []
         for attempt in attempts:
-            self.queue.pause(attempt)
-            self._order(attempt, lambda folder: orders.ask_pause(folder, grace))
+            if self.queue.pause(attempt):
+                absent.append(attempt)
+            else:
+                self._order(attempt, lambda folder: orders.ask_pause(folder, grace))
+        self._send_absent(absent)
 
     def resume(self, attempts: "List[int]") -> None:
         """Resume attempts."""

@@ -54,10 +54,18 @@ class CpuQueue:
         self._paused.discard(attempt)
         return self._waiting.pop(attempt, None) is not None
 
-    def pause(self, attempt: int) -> None:
-        """Skip an attempt from now on, if it is in the queue."""
-        if attempt in self._waiting:
-            self._paused.add(attempt)
+    def pause(self, attempt: int) -> bool:
+        """Skip a running attempt in the queue from now on; remove one that was not launched.
+
+        Return whether it was removed.
+        """
+        waiting = self._waiting.get(attempt)
+        if waiting is None:
+            return False
+        if waiting.launch is not None:
+            return self.drop(attempt)
+        self._paused.add(attempt)
+        return False
 
     def resume(self, attempt: int) -> None:
         """Stop skipping an attempt."""
