@@ -2,11 +2,14 @@
 
 import time
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
+from d0ctl.store.nodes import placement
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
+from tests.cli.test_rehearse import JOB
 from tests.support.building import document
 from tests.support.jobs import binary, job, package
 from tests.support.rows import change
@@ -131,3 +134,21 @@ def test_what_a_person_suspended_keeps_its_cpus_of_others(site: Site, d0ctl: Typ
     begin = document(d0ctl("status", "quick/1/1/1", "--json").stdout)["estimated_start"]
 
     assert left_s(begin) == pytest.approx(60, abs=4)
+
+
+def test_the_estimates_of_several_jobs_say_which_of_them_have_ended(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    for name in ("mc", "over"):
+        d0ctl("submit", str(tmp_path / "mc.yaml"), "--as", name)
+    d0ctl("kill", "over", "--yes")
+    with site.store.writing():
+        placement.end_jobs(site.store, now=time.time())
+    drive(site)
+
+    answer = d0ctl("eta", "over", "mc")
+
+    assert answer.stdout.startswith("mc  ends about")
+    assert "d0ctl: job `over` has ended\n" in answer.stderr
+    assert answer.exit_code == 4

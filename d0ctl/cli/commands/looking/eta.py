@@ -11,7 +11,7 @@ from d0ctl.cli import options, session
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
-from d0ctl.errors import BadUsage, Refused
+from d0ctl.errors import BadUsage, ExitCode, Refused
 from d0ctl.model import Phase
 from d0ctl.schedule import horizon
 from d0ctl.show.forecast import estimate_audit
@@ -70,25 +70,28 @@ def _named(store: Store, name: str) -> JobSummary:
 
 
 def _draw(store: Store, jobs: Sequence[JobSummary], now: float) -> None:
+    """Draw the estimates of the jobs that move; say of each other why it has none."""
+    from d0ctl.cli.terminal import errors
     from d0ctl.store.nodes.holder import drives
 
-    found = _horizon(store, jobs, now)
-    page = sheet()
-    for job in jobs:
-        names = {stage.seq: stage.name for stage in browse.stages(store, job)}
-        card.draw(page, found, job.id, names, now, driven=drives(store, job.id))
-    show(page)
+    refusals = [_no_end(job) for job in jobs]
+    moving = [job for job, refused in zip(jobs, refusals, strict=True) if refused is None]
+    if moving:
+        found, page = eta.horizon(store, now=now), sheet()
+        for job in moving:
+            names = {stage.seq: stage.name for stage in browse.stages(store, job)}
+            card.draw(page, found, job.id, names, now, driven=drives(store, job.id))
+        show(page)
+    for refused in filter(None, refusals):
+        errors.report(refused)
+    if any(refusals):
+        raise typer.Exit(ExitCode.REFUSED)
 
 
-def _horizon(store: Store, jobs: Sequence[JobSummary], now: float) -> horizon.Horizon:
-    for job in jobs:
-        if job.ended is not None or job.blocked:
-            raise _no_end(job)
-    return eta.horizon(store, now=now)
-
-
-def _no_end(job: JobSummary) -> Refused:
+def _no_end(job: JobSummary) -> Refused | None:
     """Return why nothing estimates the end of a job on which nothing moves any more."""
+    if job.ended is None and not job.blocked:
+        return None
     if not job.blocked or not (waiting := job.counts.get(Phase.WAITING)):
         return Refused(f"job `{job.name}` has ended", hint=f"d0ctl eta {job.name} --audit")
     are = count(waiting, "package is", "packages are")
@@ -102,7 +105,9 @@ def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
     from d0ctl.cli.documents import size_range, time_range
     from d0ctl.store.nodes.holder import drives
 
-    found = _horizon(store, [job], now)
+    if refused := _no_end(job):
+        raise refused
+    found = eta.horizon(store, now=now)
     ends = found if drives(store, job.id) else horizon.NO_HORIZON
     left = found.jobs[job.id]
     return {
