@@ -110,13 +110,13 @@ def judge(policy: Policy, case: Case) -> Judgement:
 
 def _give_up(rule: Rule, never: Limit | None, against: Limit | None) -> Judgement:
     """Fail or hold; a package that must never be tried again is not released by itself."""
-    why = never or (against if rule.tries else None)
+    why, is_elsewhere = never or (against if rule.tries else None), bool(rule.elsewhere)
     if rule.hold == JOB:
-        return Judgement(Verdict.FAIL, why=why, stops_job=True)
+        return Judgement(Verdict.FAIL, why=why, elsewhere=is_elsewhere, stops_job=True)
     if not rule.hold:
-        return Judgement(Verdict.FAIL, why=why)
+        return Judgement(Verdict.FAIL, why=why, elsewhere=is_elsewhere)
     delay = None if never else rule.release
-    return Judgement(Verdict.HOLD, delay=delay, elsewhere=bool(rule.elsewhere), why=why)
+    return Judgement(Verdict.HOLD, delay=delay, elsewhere=is_elsewhere, why=why)
 
 
 def _against(rule: Rule, case: Case, number: int) -> Limit | None:

@@ -84,7 +84,8 @@ class Requirement(Struct, frozen=True):
     read files that may have to be copied.
 
     `failed_on` is the node of the last failure; it is `excluded` if the job excludes it. That
-    node and `avoid` are left out if another fits. Only the node `stay` can take packages whose
+    node and those of `avoid`, by name with the last one first, are left out if another fits, else
+    only the last one is if another fits. Only the node `stay` can take packages whose
     outputs are there and only need delivery. `barred` are clusters that are private to
     others, and to whom. `refused` are nodes that the broker of the site refuses, and why, and
     `preferred` says how much it prefers others. They are `trusting` if all suitable nodes
@@ -220,8 +221,9 @@ def shape(requirement: Requirement) -> tuple[object, ...]:
 def suited(requirement: Requirement, nodes: Iterable[NodeRoom]) -> list[NodeRoom]:
     """Return the nodes that packages with a requirement may go to."""
     fits = [node for node in nodes if misfit(requirement, node) is None]
-    for name in (requirement.excluded, requirement.avoid):
-        others = [node for node in fits if node.name != name]
+    avoid = (requirement.avoid or "").split()
+    for names in ([requirement.excluded], avoid, avoid[:1]):
+        others = [node for node in fits if node.name not in names]
         if any(node.on_trial is None for node in others):
             fits = others
     return fits

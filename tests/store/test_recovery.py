@@ -3,6 +3,7 @@
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store
 from d0ctl.store.nodes import placement
+from d0ctl.store.nodes.draining import drain, resume
 from tests.store.failing import fail, kinds, launch, person, row, say, wait
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, simple, submitted
@@ -97,7 +98,9 @@ def test_the_next_try_goes_elsewhere_when_another_node_fits(store: Store) -> Non
     wait(store, NOW + 300)
     second = launch(site)
     assert second != first
-    assert fail(store, "hook")["avoid"] == second
+    assert fail(store, "hook")["avoid"] == f"{second} {first}"
+    wait(store, NOW + 600)
+    assert launch(site) == first
     assert faults(store) == {}
 
 
@@ -114,6 +117,40 @@ def test_missing_software_is_looked_for_on_each_node_once(store: Store) -> None:
         remark(row(store)["note"])
         == "software-missing; it failed like this on all nodes that could take it"
     )
+
+
+def test_missing_software_is_looked_for_on_all_nodes_before_one_is_tried_again(
+    store: Store,
+) -> None:
+    submitted(store, job("one", [simple()]))
+    site = Site.of(store, "other", "third", "fourth", cpus=2)
+    tried = []
+    for at, phase in enumerate(["cooloff", "cooloff", "cooloff", "failed"], 1):
+        tried.append(launch(site))
+        assert fail(store, "software-missing")["phase"] == phase
+        wait(store, NOW + 600 * at)
+
+    assert sorted(tried) == ["fourth", "localhost", "other", "third"]
+    assert row(store)["avoid"].split() == [tried[-1], *sorted(tried[:-1])]
+
+
+def test_a_retry_by_a_person_goes_to_a_node_on_which_the_package_has_not_failed(
+    store: Store,
+) -> None:
+    submitted(store, job("one", [simple()]))
+    site = Site.of(store, "other", "third", cpus=2)
+    third = next(number for number, node in site.nodes.items() if node.name == "third")
+    with store.writing():
+        drain(store, third, note=None, now=NOW)
+    for at, phase in enumerate(["cooloff", "failed"], 1):
+        launch(site)
+        assert fail(store, "software-missing")["phase"] == phase
+        wait(store, NOW + 600 * at)
+    with store.writing():
+        resume(store, third)
+    person(store, "ready")
+
+    assert launch(site) == "third"
 
 
 def test_where_no_other_node_fits_it_goes_where_it_was(store: Store) -> None:

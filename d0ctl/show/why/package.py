@@ -9,6 +9,7 @@ from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.forecast import eta
 from d0ctl.show.why.common import Explanation, log_commands, runs_with
+from d0ctl.show.why.stopped_job import in_quotes
 from d0ctl.show.why.subject import Subject
 from d0ctl.sitefile.defaults import PAUSE_GRACE_S
 from d0ctl.store.connection import Store
@@ -117,7 +118,10 @@ def _chosen_because(choice: "NodeChoiceView") -> str:
     mine, theirs = choice.mine or 0.0, choice.theirs or 0.0
     if rule == "only":
         if (others := choice.fits - 1) < 1:
-            avoids = f", and it avoids `{choice.avoided}`" if choice.avoided else ""
+            avoided = (choice.avoided or "").split()
+            if choice.node in avoided:  # as no other could take it
+                avoided = [name for name in avoided[:1] if name != choice.node]
+            avoids = f", and it avoids {in_quotes(avoided)}" if avoided else ""
             return f"no other could take it then{avoids}"
         if others == 1:
             return "the other node that meets its request could not take it then"

@@ -17,6 +17,9 @@ from d0ctl.store.views.policies import Policies
 REFUSED_DELAY_S = 30.0
 """How long a package waits at least after a node could not start it."""
 
+MOST_AVOIDED = 11
+"""How many nodes a package avoids at most: the default rules allow as many attempts."""
+
 
 class Failure(Struct, frozen=True):
     """A failed attempt, as reported; times in seconds, `rss` and `disk` in bytes."""
@@ -163,14 +166,16 @@ class _Requirements(Struct):
         """Return the requirement for the next attempt; None if it is unchanged.
 
         A package whose outputs are all there stays at its node, unless its rule says elsewhere.
+        Then it avoids all nodes on which it has failed so, also when a person retries it.
         """
         stay = row["node_name"] if is_whole and not judgement.elsewhere else None
+        avoid = _avoided(row["node_name"], row["places"]) if judgement.elsewhere else None
         if judgement.verdict is Verdict.FAIL:
-            if stay == row["stay"]:
+            avoid = avoid or row["avoid"]
+            if (stay, avoid) == (row["stay"], row["avoid"]):
                 return None
-            return self.similar(row, row["memory"], row["avoid"], row["boost"], stay)
+            return self.similar(row, row["memory"], avoid, row["boost"], stay)
         memory = judgement.memory or row["memory"]
-        avoid = row["node_name"] if judgement.elsewhere else None
         asked = self.similar(row, memory, avoid, judgement.priority, stay)
         return None if asked == row["requirement_id"] else asked
 
@@ -210,17 +215,26 @@ def free_to_move(store: Store, rows: Sequence[Row]) -> list[int]:
 
 
 def elsewhere(store: Store, rows: Sequence[Row]) -> list[int]:
-    """Return requirements that avoid the node of the last attempt of each package."""
-    requirements = _Requirements(store)
-    return [
-        requirements.similar(row, row["memory"], row["node_name"], row["boost"]) for row in rows
-    ]
+    """Return requirements that also avoid the node of the last attempt of each package."""
+    return _also_avoiding(store, rows, "node_name")
 
 
 def avoiding(store: Store, rows: Sequence[Row]) -> list[int]:
-    """Return requirements that avoid the node that each package is assigned to."""
+    """Return requirements that also avoid the node that each package is assigned to."""
+    return _also_avoiding(store, rows, "node")
+
+
+def _also_avoiding(store: Store, rows: Sequence[Row], column: str) -> list[int]:
     requirements = _Requirements(store)
-    return [requirements.similar(row, row["memory"], row["node"], row["boost"]) for row in rows]
+    return [
+        requirements.similar(row, row["memory"], _avoided(row[column], row["avoid"]), row["boost"])
+        for row in rows
+    ]
+
+
+def _avoided(last: str, before: str | None) -> str:
+    """Return the names of nodes to avoid, the last one first; at most `MOST_AVOIDED`."""
+    return " ".join([last, *sorted({*(before or "").split()} - {last})][:MOST_AVOIDED])
 
 
 def refused(

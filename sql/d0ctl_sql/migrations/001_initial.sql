@@ -436,7 +436,7 @@ create table requirement (
     priority      integer check (priority between 0 and 100),  -- null: that of the job
 
     -- Set by policies and by retries.
-    avoid         text,                    -- the node to leave out if another fits
+    avoid         text,                    -- nodes to leave out if others fit, the last first
     failed_on     text,                    -- the node of its last failure
     stay          text,                    -- the node that has its outputs
     boost         integer not null default 0 check (boost between 0 and 100),

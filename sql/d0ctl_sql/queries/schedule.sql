@@ -346,7 +346,7 @@ select node.name as node,
                   where event.package_id = package.id and event.new = 'assigned'),
                 node_choice.at) as at,
        node_choice.rule, node_choice.able, node_choice.fits, node_choice.rival, node_choice.mine,
-       node_choice.theirs, nullif(requirement.avoid, node.name) as avoided
+       node_choice.theirs, requirement.avoid as avoided
   from package
   join node_choice on node_choice.id = package.choice_id
   join requirement on requirement.id = node_choice.requirement_id
@@ -357,7 +357,7 @@ select node.name as node,
 -- Why nodes got packages of a stage lately, the last ones first.
 select node.name as node, max(node_choice.at) as at, node_choice.rule, node_choice.able,
        node_choice.fits, node_choice.rival, node_choice.mine, node_choice.theirs,
-       nullif(requirement.avoid, node.name) as avoided
+       requirement.avoid as avoided
   from requirement
   join node_choice on node_choice.requirement_id = requirement.id
   join node on node.id = node_choice.node_id

@@ -44,7 +44,7 @@ def why_not_taken(subject: Subject) -> str:
     out |= broker.objection(subject, [row for row in rows if row.name not in out])
     fits = [row for row in rows if row.name not in out]
     resting = {name: why.until for name, why in out.items() if why.until is not None}
-    avoided = recovery.avoided(subject.package, fits, others_pause=bool(resting))
+    avoided = recovery.avoided(subject.package, fits, pausing=resting)
     out |= avoided
     is_driven = drives(subject.store, subject.job.id)
     away = 0

@@ -1,6 +1,6 @@
 """What a policy did with a package."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from d0ctl.model import NodeCapacity, Reason
@@ -95,18 +95,23 @@ def _last_change(store: Store, package: PackageView, origin: str) -> tuple[str, 
 
 
 def avoided(
-    package: PackageView, fits: Sequence[NodeCapacity], *, others_pause: bool
+    package: PackageView, fits: Sequence[NodeCapacity], *, pausing: Collection[str]
 ) -> dict[str, Objection]:
-    """Return the node of the last attempt and why it is left out, if the policy avoids it.
+    """Return the nodes of failed attempts and why they are left out, if the policy avoids them.
 
-    It is not left out if no other is suitable; one that pauses for its stage is.
+    If no other is suitable only the last one is left out, and it is not if it is the only one.
+    Nodes that pause for its stage are suitable, too.
     """
-    names = {row.name for row in fits}
-    if package.avoid not in names or (names == {package.avoid} and not others_pause):
+    names, avoid = {row.name for row in fits}, (package.avoid or "").split()
+    for out in (avoid, avoid[:1]):
+        if {*names, *pausing} - {*out}:
+            break
+    else:
         return {}
+    out = [name for name in out if name in names]
     is_late = isinstance(read(package.note), InputsLate)
     why = "its inputs came too late there" if is_late else "an attempt failed there"
-    return {package.avoid: Objection(f"is avoided: {why}", f"are avoided: {why}")}
+    return {name: Objection(f"is avoided: {why}", f"are avoided: {why}") for name in out}
 
 
 def rule(policy: Policy, reason: str) -> str:

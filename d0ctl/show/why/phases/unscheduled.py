@@ -6,6 +6,7 @@ from d0ctl.show.why.common import MOST, kept_back, speed
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
 from d0ctl.show.why.phases.node_pauses import has_room
+from d0ctl.show.why.stopped_job import in_quotes
 from d0ctl.show.why.subject import Subject, continue_job, job_hold, suggest_log
 from d0ctl.store.files import links
 from d0ctl.store.lifecycle import PackageRequest
@@ -69,15 +70,20 @@ def cooloff(subject: Subject) -> None:
     inputs_away.add(subject)
     subject.explanation.details["until"] = iso(package.not_before)
     if package.avoid:
-        subject.fact(f"not on `{package.avoid}` if another node can take it")
+        from d0ctl.show.why.causes.untried_nodes import untried  # late: few packages cool off
+
+        last, *_ = avoid = package.avoid.split()
+        subject.fact(f"not on {in_quotes(avoid)} if another node can take it")
         attempts = one_package.attempts(subject.store, package.id)
+        if attempts and (others := untried(subject.store, package, attempts[-1])):
+            subject.fact(others.fact)
         if attempts and attempts[-1].reason == Reason.DISK_FULL:
-            subject.command(f"d0ctl node check {package.avoid}")
+            subject.command(f"d0ctl node check {last}")
             nodes = capacities(subject.store)
-            spare = next((node.disk_spare for node in nodes if node.name == package.avoid), None)
+            spare = next((node.disk_spare for node in nodes if node.name == last), None)
             taken = one_package.peak_disk(subject.store, attempts[-1].id)
             if has_room(spare, taken, attempts[-1].ended or subject.now, subject.now):
-                room = f"`{package.avoid}` has room for {size(spare)} now"
+                room = f"`{last}` has room for {size(spare)} now"
                 subject.fact(f"{room}: `retry` does not wait until then")
     subject.explanation.commands += [
         f"d0ctl {verb} {package.path}" for verb in ("retry", "hold", "policy show")

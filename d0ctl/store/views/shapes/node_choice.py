@@ -18,4 +18,4 @@ class NodeChoiceView(Struct, frozen=True):
     """What the rule compared, of the node; `theirs` of its rival."""
     theirs: float | None
     avoided: str | None
-    """A node that was left out as the last attempt failed there, or waited too long for inputs."""
+    """Nodes that were left out as attempts failed there, or waited too long for inputs."""
