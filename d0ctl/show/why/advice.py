@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from d0ctl.model import Reason
 from d0ctl.show.why.causes.correction import correction_of
 from d0ctl.show.why.causes.missing_command import missing
+from d0ctl.show.why.causes.untried_nodes import untried
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.attempts.late_outputs import REGROUPED
 from d0ctl.store.connection import Store
@@ -138,11 +139,14 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
     if last.reason == Reason.DISK_FULL and package.disk:
         peak = one_package.peak_disk(store, last.id)
         return Advice(more=Raise("--disk", _grown(max(package.disk, peak))))
-    if problem := missing(store, package, last):
-        if problem.is_fixed:
-            return Advice((problem.fact,))
+    problem = missing(store, package, last)
+    others = untried(store, package, last) if problem is None or problem.is_of_node else None
+    said = tuple(found.fact for found in (problem, others) if found)
+    if (problem and problem.is_fixed) or (others and others.takes):
+        return Advice(said)
+    if problem:
         fixes = (_fix(target),) if problem.may_retry else ()
-        return replace(_against(problem.fact, fixes=fixes), first=problem.first)
+        return replace(_against(*said, fixes=fixes), first=problem.first)
     if REGROUPED in (last.message or ""):
         return _against(GROUPS_STAY, fixes=(_new_groups(package),))
     if one_package.renewed_inputs(store, package.id, last):
@@ -208,8 +212,7 @@ def _more_memory(
     others = one_package.peak_memory_of_alike(store, package.stage_id)
     is_raised = last.memory is not None and used > max(last.memory, last.rss or 0, others)
     wanted = used if is_raised else _grown(max(used, others))
-    if largest and wanted > largest > used:
-        wanted = largest
+    wanted = largest if largest and wanted > largest > used else wanted
     if why := _unfit(store, package, nodes, wanted):
         return _against(f"it used {size(used)} of memory, and no node can take it with more: {why}")
     facts = (*(RAISED.format(f"{size(used)} of memory"),) * is_raised, *_peak(last))
@@ -280,10 +283,10 @@ def for_alike(store: Store, target: str, paths: Sequence[str]) -> Advice:
     packages = [browse.package(store, parse(path)) for path in paths]
     each = [advice(store, package, one_package.attempts(store, package.id)[-1], target)
             for package in packages]  # fmt: skip
-    retries = [single for single in each if single.may_retry]
-    if not retries:
+    if not any(single.may_retry for single in each):
         return each[0] if each[0].facts else min(each, key=_is_certain)
-    return Advice(more=max((single.more for single in retries if single.more),
+    return Advice(facts=each[0].facts if len({single.facts for single in each}) == 1 else (),
+                  more=max((single.more for single in each if single.may_retry and single.more),
                            key=attrgetter("amount"), default=None))  # fmt: skip
 
 

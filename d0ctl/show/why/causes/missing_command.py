@@ -7,6 +7,7 @@ from pathlib import Path
 from shlex import quote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.jobfile.local_files import interpreter_of, is_program
 from d0ctl.show.why.causes.correction import correction_of
@@ -69,6 +70,8 @@ class Missing(Struct, frozen=True):
     """Whether it was corrected since, so that a plain retry helps."""
     first: str = ""
     """The command that takes the corrected job file, if that is possible."""
+    is_of_node: bool = False
+    """Whether other nodes may have it."""
 
 
 def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
@@ -83,7 +86,10 @@ def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | 
         return found
     if found := _no_first_line(store, package, last):
         return found
-    return _command(store, package, last) if is_not_run else _file(store, package, last)
+    if not is_not_run:
+        return _file(store, package, last)
+    found = _command(store, package, last)
+    return replace(found, is_of_node=found.may_retry and not found.is_fixed)
 
 
 def _windows_lines(

@@ -21,7 +21,8 @@ class Untried(NamedTuple):
 def untried(store: Store, package: PackageView, last: AttemptView) -> Untried | None:
     """Return the untried nodes for a package whose policy tries others after such a failure.
 
-    Attempts before an update of what it runs do not count. None if there are no such nodes.
+    Nodes on which others of its stage failed alike are none, and attempts before an update of
+    what it runs do not count. None if there are no such nodes.
     """
     if not last.reason or not of_package(store, package.id).rule(last.reason).elsewhere:
         return None
@@ -30,6 +31,7 @@ def untried(store: Store, package: PackageView, last: AttemptView) -> Untried | 
         for attempt in one_package.attempts(store, package.id)
         if attempt.reason == last.reason and (attempt.ended or 0.0) > (package.redefined or 0.0)
     }
+    tried |= {row.node_name for row in one_package.alike_by_node(store, package.stage_id, last)}
     requirement = requirement_of_package(store, package.id)
     views = [view for view in node_views(store)
              if view.name not in tried and view.node.misfit(requirement) is None]  # fmt: skip
