@@ -70,7 +70,10 @@ def parse(text: str, *, node: str | None = None, disposition: str | None = None)
         return FileChoice(text, "*", node, disposition)
     found = _WRITTEN.fullmatch(text)
     if not found:
-        raise BadUsage(f"`{text}` does not name a file", hint="JOB:NAME, as in 'reco001:*.root'")
+        job = text.partition(":")[0]
+        whole = f", or `{job}` for all its files" if text == f"{job}:" and job else ""
+        hint = f"JOB:NAME, as in 'reco001:*.root'{whole}"
+        raise BadUsage(f"`{text}` does not name a file", hint=hint)
     return FileChoice(found[1], found[2], node, disposition)
 
 

@@ -197,8 +197,8 @@ ListedFiles = Annotated[
     typer.Argument(
         metavar="SELECTOR",
         autocompletion=completion.files,
-        help="JOB:NAME, both with wildcards: 'reco001:*.root'; JOB: all its files; a stage, line "
-        "or package, as reco001/2: the files that it makes.",
+        help="JOB:NAME, both with wildcards, as 'reco001:*.root'; all files of a job, as reco001; "
+        "or those that a stage, line or package makes, as reco001/2.",
     ),
 ]
 
@@ -207,7 +207,7 @@ Files = Annotated[
     typer.Argument(
         metavar="SELECTOR",
         autocompletion=completion.files,
-        help="JOB:NAME, both with wildcards: 'reco001:*.root'; JOB: all its files.",
+        help="JOB:NAME, both with wildcards, as 'reco001:*.root'; all files of a job, as reco001.",
     ),
 ]
 

@@ -143,3 +143,14 @@ def test_a_part_without_files_is_refused(site: Site, d0ctl: Type) -> None:
         listed = d0ctl("file", "list", *words)
         assert listed.exit_code in (2, 3)
         assert text in listed.stderr
+
+
+def test_a_job_with_a_colon_is_led_to_its_name_which_means_all_its_files(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+
+    refused = d0ctl("file", "purge", "prod:").stderr
+
+    assert refused.endswith("\nJOB:NAME, as in 'reco001:*.root', or `prod` for all its files\n")
+    assert d0ctl("file", "list", "prod").stdout == d0ctl("file", "list", "prod:*").stdout
