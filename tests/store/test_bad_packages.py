@@ -2,10 +2,13 @@
 
 from collections.abc import Collection
 
+import pytest
+
 from d0ctl.policy.remarks import NodeFailing, read
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
 from d0ctl.store.jobs import retry
+from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes import draining
 from tests.store.bad_nodes import StillSite, fail_on, set_up
 from tests.support import rows
@@ -120,3 +123,23 @@ def test_the_evidence_has_only_failures_that_were_counted(store: Store) -> None:
     evidence = read(found.evidence)
     assert isinstance(evidence, NodeFailing)
     assert sum(evidence.reasons.values()) <= evidence.failures
+
+
+@pytest.mark.parametrize("rounds_after", [0, 1])
+def test_successes_elsewhere_before_an_update_of_the_job_say_nothing_of_a_node(
+    store: Store, rounds_after: int
+) -> None:
+    site = set_up(store, "one", "two", packages=80)
+    for _ in range(5):
+        site.round()
+    with store.writing():
+        keep_action(store, verb="update", target="sim", actor="me", note=None, packages=9,
+                    now=site.at)  # fmt: skip
+    for _ in range(rounds_after):
+        site.round()
+    for _ in range(10):
+        site.at += 3600.0
+        site.fill()
+        site.end_running(site.node("one"), "failed", "exit-code")
+
+    assert site.problems() == [("one", "drained")] * rounds_after

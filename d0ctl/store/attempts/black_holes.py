@@ -82,18 +82,19 @@ def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[
 
 
 def _may_fail_anywhere(store: Store, row: Row, failed: Sequence[Row]) -> bool:
-    """Return whether packages failed for a hook or an input that may have failed on all nodes then.
+    """Return whether packages failed for what may have failed on all nodes then: a hook, an input,
+    or what an update of their job changed.
 
     A launch takes the hooks and inputs of its time with it, and the ids of attempts follow the
     launches.
     """
+    where = {"stage": row["stage_id"], "node": row["node_id"]}
+    if store.value("unproven_since_update", job=row["job_id"], since=row["since"], **where):
+        return True
     if all(attempt["reason"] not in OF_A_TIME for attempt in failed):
         return False
     ids = [attempt["id"] for attempt in failed]
-    return not store.value(
-        "succeeded_meanwhile", stage=row["stage_id"], node=row["node_id"],
-        first=min(ids), last=max(ids),
-    )  # fmt: skip
+    return not store.value("succeeded_meanwhile", first=min(ids), last=max(ids), **where)
 
 
 def refused(store: Store, attempt: int, *, now: float) -> list[Verdict]:

@@ -280,6 +280,25 @@ select exists (select 1 from attempt
                 where attempt.id > :first and attempt.id < :last
                   and attempt.node_id <> :node and attempt.outcome = 'successful');
 
+-- name: unproven_since_update
+-- Whether a job was updated before a time, and no package of a stage that was launched after its last
+-- update has succeeded on another node. The ids of attempts follow the launches.
+with updated as (
+    select action.at
+      from action join job on job.id = :job and job.name glob action.target
+     where action.verb = 'update'
+     order by action.id desc limit 1)
+select exists (select 1 from updated
+                where updated.at <= :since
+                  and not exists (
+                      select 1 from attempt
+                        join package on package.id = attempt.package_id
+                                    and package.stage_id = :stage
+                       where attempt.id > coalesce((select before.id from attempt as before
+                                                     where before.launched < updated.at
+                                                     order by before.id desc limit 1), 0)
+                         and attempt.node_id <> :node and attempt.outcome = 'successful'));
+
 -- name: failed_trial
 -- The same of the last attempt of the package that tried a node.
 select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
