@@ -83,7 +83,7 @@ class Production(Struct, frozen=True):
     outdated: bool = False
     full_home: DatabaseUnavailable | None = None
     tasks: Sequence[site.TaskInVain | site.FailingTransfers] = ()
-    suspected: Collection[str] = ()  # drained by d0ctl for packages that are now tried elsewhere
+    suspected: Collection[str] = ()  # drained by d0ctl for packages that other nodes try now
     copied: site.CopiedHome | None = None  # if nobody has driven this home since it was copied
     blocked: Sequence[str] = ()  # jobs that lack only files of other jobs, not to be made
 
@@ -118,7 +118,8 @@ def production(
         driven, nodes, jobs, *site.failures_by_job(store), site.overflows(store, now),
         site.faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
         access.full(store.home.root) if access.is_full(store.home.root) else None,
-        site.needing_a_person(store), site.suspected(store, moving),
+        site.needing_a_person(store),
+        site.suspected(store, moving) if any(view.node.takes for view in nodes) else (),
         None if driven else site.other_home(store), site.blocked_by_others(store))  # fmt: skip
 
 

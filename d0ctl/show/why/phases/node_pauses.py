@@ -8,6 +8,7 @@ from d0ctl.show.why.common import MOST, Explanation, Objection, full_disk, ruled
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.draining import BadNode, bad_node, drainings, outages
 from d0ctl.store.views.shapes import Exclusion
 from d0ctl.units import count, duration, listed, moment, size
@@ -86,6 +87,12 @@ def drained(store: Store, row: Node, explanation: Explanation, now: float) -> No
         )
     explanation.facts += [text for text in (trial(bad, now), room_again(row, bad, now)) if text]
     explanation.commands.append(f"d0ctl node check {row.name}")
+    if not any(node.state == "up" and not node.drained for node in registry.nodes(store)):
+        explanation.facts.append(
+            "no other node takes packages now: if the packages are the cause, resume this one"
+        )
+        if (resume := f"d0ctl node resume {row.name}") not in explanation.commands:
+            explanation.commands.append(resume)
 
 
 def has_room(spare: int | None, taken: int | None, full_at: float, now: float) -> bool:
