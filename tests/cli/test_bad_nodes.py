@@ -209,7 +209,8 @@ def test_a_person_can_resume_a_drained_node_or_keep_it_drained(burning: Site, d0
 def test_a_retry_resumes_nodes_that_were_drained_for_the_job(burning: Site, d0ctl: Type) -> None:
     burning.fail("prod/1/11/1")
 
-    assert d0ctl("retry", "prod/1/11/1").exit_code == 0
+    for words, verb in ((["--dry-run"], "resume"), ([], "resumed")):
+        assert f", and {verb} node `hole`, which" in d0ctl("retry", "prod/1/11/1", *words).stdout
 
     (hole,) = (row for row in document(d0ctl("node", "list", "--json").stdout)["nodes"]
                if row["node"] == "hole")  # fmt: skip

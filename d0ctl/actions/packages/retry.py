@@ -42,7 +42,7 @@ from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.select import Selector, quoted
 from d0ctl.store import lifecycle
-from d0ctl.store.attempts import alike_failures
+from d0ctl.store.attempts import alike_failures, black_holes
 from d0ctl.store.attempts.alike_failures import StoppedJob
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import earlier_readers, edited_files
@@ -81,6 +81,8 @@ class RetryPlan(Plan):
     """How many packages are left alone because another try can't succeed, by reason."""
     stopped: Sequence[StoppedJob]
     """The jobs that are held or paused; those that d0ctl holds for their failures go on."""
+    resumed: Sequence[str]
+    """The nodes that d0ctl drained for failures in the jobs, and that take packages again."""
     killing: Sequence[tuple[str, int]]
     """How many packages of these jobs are still being killed, if canceled ones are retried."""
     outdated: Sequence[OutdatedCopy]
@@ -150,6 +152,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         refused=dict(refused),
         killing=killing if selects(request.target, Phase.CANCELED) else (),
         stopped=alike_failures.stopped_jobs(selected),
+        resumed=[row["node"] for row in black_holes.drained_for(selected)],
         outdated=(outdated := edited_files.outdated_copies(selected)),
         sources=edited_files.changed_sources(selected, outdated),
         makers=retry.makers_of_removed(selected),
@@ -219,7 +222,7 @@ def _parameters(options: RetryOptions) -> list[str]:
 
 def describe(plan: RetryPlan) -> Iterator[str]:
     """Say what would run again."""
-    yield from wording.describe_packages(plan, "retry", _changes(plan, "release"))
+    yield from wording.describe_packages(plan, "retry", _changes(plan, ""))
     yield from _refused(plan)
     yield from plan.away
     yield from _waits(plan, "would run")
@@ -230,7 +233,7 @@ def describe(plan: RetryPlan) -> Iterator[str]:
 
 def report(plan: RetryPlan) -> Iterator[str]:
     """Describe the packages that will run again."""
-    yield from wording.report_packages(plan, "retry", "retried", _changes(plan, "released"))
+    yield from wording.report_packages(plan, "retry", "retried", _changes(plan, "d"))
     yield from wording.unchanged(plan)
     yield from _refused(plan)
     yield from plan.away
@@ -261,16 +264,16 @@ def _sources(plan: RetryPlan) -> Iterator[str]:
         yield wording.changed_job_file(job, "a retry runs the job")
 
 
-def _changes(plan: RetryPlan, release: str) -> str:
+def _changes(plan: RetryPlan, d: str) -> str:
+    """Say what changes with the packages; `d` is the end of verbs in the past."""
     options: RetryOptions = plan.request.options
     changes = [*options.descriptions, *write_pairs(options.parameters)]
     changed = f" with {listed(changes)}" if changes else ""
     changed += " from scratch" if options.from_scratch else ""
     releases = sum(job.is_held_by_d0ctl for job in plan.stopped)
-    if not releases:
-        return changed
-    job = "the job" if releases == 1 else count(releases, "job")
-    return f"{changed}, and {release} {job}"
+    also = [f"release{d} {'the job' if releases == 1 else count(releases, 'job')}"] * bool(releases)
+    also += [f"resume{d} node `{name}`, which d0ctl drained for the job" for name in plan.resumed]
+    return f"{changed}, and {listed(also)}" if also else changed
 
 
 ACTION = Action(

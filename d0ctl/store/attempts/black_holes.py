@@ -206,12 +206,17 @@ def _rerun_uncounted(store: Store, failed: Sequence[Row], node: str, now: float)
         )
 
 
+def drained_for(selected: Selection) -> list[Row]:
+    """Return the nodes that were drained because of the jobs of the selected packages."""
+    return selected.rows("bad_nodes_of_selected")
+
+
 def forget_jobs(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """Forget how nodes did with the jobs of the selected packages, which a person retries (CRAB3).
 
     Nodes that were drained because of these jobs take packages again.
     """
-    for row in selected.rows("bad_nodes_of_selected"):
+    for row in drained_for(selected):
         readmit(selected.store, row["node_id"], row["node"], actor=actor, note=note, now=now)
     selected.change("forget_node_records_of_selected")
     selected.change("forget_job_node_records_of_selected")
