@@ -1,5 +1,6 @@
 """Run all checks; findings that may be a race are checked again before they are reported."""
 
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator
 
@@ -22,6 +23,7 @@ from d0ctl.nodes.storage import stores
 from d0ctl.sitefile.transfer.stores import commands
 from d0ctl.store import Store
 from d0ctl.store.checks.check import Fault, faults, lasting
+from d0ctl.store.checks.repeated_jobs import repeated
 from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.jobs import removal
 from d0ctl.store.nodes.holder import any_driver, process_id
@@ -85,6 +87,7 @@ def _parts(store: Store, checksums: bool) -> list[Part]:
         lambda: leftovers(home.dropbox, is_driven=any_driver(store)),
         lambda: deliveries(store, time.time(), checksums=checksums),
         lambda: in_transit(store),
+        lambda: archived_twice(store),
         lambda: unreachable_stores(store),
         lambda: silent_queue(store),
         lambda: copies_here(store, checksums=checksums),
@@ -143,6 +146,15 @@ def half_jobs(store: Store) -> Iterator[Finding]:
     for row in removal.interrupted(store):
         detail = f"is incomplete: process {process_id(row['submitter'])} is gone"
         yield repaired_at_start("hidden", row["name"], detail)
+
+
+def archived_twice(store: Store) -> Iterator[Finding]:
+    """Yield archives with jobs that are in the database or a later archive, as after a restore."""
+    for archive in repeated(store, store.home, with_later=True):
+        jobs = "1 job that is" if archive.jobs == 1 else f"{archive.jobs:,} jobs that are"
+        detail = f"has {jobs} in the database or a later archive, too, and counted only there"
+        advice = f"rm {shlex.quote(str(archive.file))}" if archive.is_needless else ""
+        yield Finding("archive", archive.archive, detail, advice)
 
 
 def _finding(fault: Fault, home: Home) -> Finding:

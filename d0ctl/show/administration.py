@@ -12,6 +12,7 @@ from d0ctl.store.jobs.archive import Archive
 from d0ctl.units import clean, count, listed, moment, size
 
 if TYPE_CHECKING:
+    from d0ctl.store.checks.repeated_jobs import Repeated
     from d0ctl.store.checks.restore_consequences import Difference, Newer, Stranded
 
 NO_ARCHIVES = "no archives yet: d0ctl archive '*' --ended 90d creates one"
@@ -80,6 +81,21 @@ def reach(last: float | None, difference: "Difference | None", now: float) -> It
     if difference.lost_nodes:
         yield ("packages, logs and files on nodes that it lacks stay there until `d0ctl node add` "
                "adds these again")  # fmt: skip
+
+
+def archived_too(archives: "Sequence[Repeated]") -> Iterator[str]:
+    """Say which archives have jobs of the backup.
+
+    Before the restore, an archive may be the only copy: no command is given that removes it.
+    """
+    for archive in archives:
+        is_one = archive.jobs == 1
+        be, their, them = ("is", "its", "it") if is_one else ("are", "their", "them")
+        yield (f"{count(archive.jobs, 'job')} of the backup {be} in archive `{archive.archive}`, "
+               f"too: {their} logs on nodes were removed, and `--with-archives` counts only what "
+               f"the backup has of {them}")  # fmt: skip
+    if any(archive.is_needless for archive in archives):
+        yield "after the restore, `d0ctl doctor` says how to remove archives without other jobs"
 
 
 def _lacking(difference: "Difference") -> str:

@@ -33,8 +33,8 @@ select exists (select 1 from action
 select max(at) from action where verb = 'restore';
 
 -- name: sizes_of_jobs
--- Each job, with the number of its packages.
-select job.id, job.name,
+-- Each job, with its times and the number of its packages.
+select job.id, job.name, job.submitted, job.ended,
        coalesce((select sum(stage_count.n)
                    from stage join stage_count on stage_count.stage_id = stage.id
                   where stage.job_id = job.id), 0) as packages

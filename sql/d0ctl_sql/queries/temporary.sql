@@ -129,3 +129,13 @@ insert or replace into decision (package_id, node_id) values (?, ?);
 -- name: decide_with_reason
 -- Add a decision, and the row that says why.
 insert or replace into decision (package_id, node_id, choice_id) values (?, ?, ?);
+
+-- name: hide_known_jobs
+-- Make queries of this connection see only jobs that are not known from elsewhere.
+create temp table known_job (job_id integer primary key);
+create temp view job as
+select * from main.job where id not in (select job_id from known_job);
+
+-- name: know_job
+-- Record that a job is known from elsewhere.
+insert into known_job (job_id) values (?);

@@ -36,8 +36,10 @@ def restore(
         refuse_while_driven,
     )  # fmt: skip
     from d0ctl.store.backup import restore as put_back
+    from d0ctl.store.checks.repeated_jobs import repeated
     from d0ctl.store.checks.restore_consequences import consequences
     from d0ctl.store.clusters.other_homes import stop_command
+    from d0ctl.store.files.moved_home import reading
     from d0ctl.store.lifecycle import keep_action
 
     check_backup(file)
@@ -47,8 +49,11 @@ def restore(
     last, newer, driver, lost, first, stranded = consequences(home, file)
     root, stop = (driver.root, stop_command(driver)) if driver else (None, "")
     original = first.root if first else None
+    with reading(file) as backup:
+        archived = list(repeated(backup, home, with_later=False))
     warnings = [
         *administration.reach(last, lost, time.time()),
+        *administration.archived_too(archived),
         *administration.warnings(newer, root, stop, original),
         *administration.stranded(stranded),
     ]

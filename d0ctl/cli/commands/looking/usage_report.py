@@ -109,16 +109,14 @@ def check_archives(job: str | None, *, with_archives: bool) -> None:
 def readers(
     since: float, *, with_archives: bool
 ) -> "Iterator[AbstractContextManager[Store]]":  # fmt: skip
-    """Open the database, and then archives that may have attempts since then."""
+    """Open the database, and then archives that may have attempts since then; each job is in one
+    of these only.
+    """
     yield session.reader()
     if with_archives:
-        from d0ctl.config import Home
-        from d0ctl.store import opening
-        from d0ctl.store.jobs import archive
+        from d0ctl.store.checks.repeated_jobs import archive_readers
 
-        home = session.home()
-        for name in archive.names_since(home, since):
-            yield opening.reader(Home(home.root, archive=name))
+        yield from archive_readers(session.home(), since)
 
 
 def mention_archives(since: float, *, can_add: bool = False) -> None:
