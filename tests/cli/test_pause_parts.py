@@ -104,3 +104,20 @@ def test_a_package_that_was_asked_to_pause_before_it_began_counts_as_stopped(
     assert re.search("attempts\n *1  starting ", d0ctl("status", "prod/1/1/1").stdout)
     if part == "prod":
         assert "`prod` is paused" in d0ctl("wait", "prod", "--timeout", "1s").stdout
+
+
+@pytest.mark.parametrize("part", ["prod", "prod/1"])
+def test_a_pause_tells_packages_that_it_suspends_from_queued_ones_that_nodes_give_back(
+    site: Site, d0ctl: Type, part: str
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    site.send("prod/1/2/1")
+
+    plan = d0ctl("pause", part, "--running", "--dry-run").stdout
+    done = d0ctl("pause", part, "--running").stdout
+
+    assert "1 package queued on a node would be given back\n" in plan
+    if part == "prod":
+        assert "; 1 running package would be suspended\n" in plan
+    assert "1 package is being suspended\n1 package queued on a node is given back\n" in done

@@ -180,7 +180,7 @@ def test_a_hold_names_the_packages_that_start_nevertheless(
     plan, done = d0ctl(verb, "kept", "--dry-run").stdout, d0ctl(verb, "kept").stdout
 
     assert "nodes have 1 package already that will start" in d0ctl("why", "kept").stdout
-    rest = "1 package queued on a node starts nevertheless: `d0ctl pause kept --running` suspends"
+    rest = "1 package queued on a node starts nevertheless: `d0ctl pause kept --running` prevents"
     assert rest in plan and rest in done
 
 

@@ -113,7 +113,8 @@ def start_there(queued: int, jobs: Sequence[str]) -> Iterator[str]:
     if queued:
         start = count(queued, "package queued on a node starts", "packages queued on nodes start")
         names = shlex.join(jobs)
-        yield f"{start} nevertheless: `d0ctl pause {names} --running` suspends all that nodes have"
+        yield (f"{start} nevertheless: `d0ctl pause {names} --running` prevents that, and suspends "
+               "running ones")  # fmt: skip
 
 
 ACTION = Action(

@@ -2,9 +2,9 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, TypeVar
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
@@ -74,6 +74,8 @@ class PausePlan(Plan):
     """How many packages would be suspended, or would continue."""
     queued: int = 0
     """How many packages of whole jobs are queued on nodes, and start."""
+    given_back: int = 0
+    """How many packages are queued on nodes, which give them back."""
     silent: int = 0
     """How many of the packages to suspend or resume are on nodes that do not answer."""
     suspended: int = 0
@@ -84,18 +86,6 @@ class PausePlan(Plan):
     """When the daemon resumes what is paused, in words; empty if a person does."""
     is_driven: bool = field(default=True, compare=False)
     """Whether a process runs that resumes it then."""
-    left: float | None = field(default=None, compare=False)
-    """After how many seconds what is resumed would have been resumed by the daemon."""
-    with_running: bool = False
-    """Whether what is resumed was paused with its running packages."""
-    guarded: Mapping[str, int] = field(default_factory=dict)
-    """How many packages stay suspended after a resume, by the cause on their nodes."""
-    held: tuple[str, ...] = ()
-    """The jobs that stay held after a resume."""
-    paused: tuple[str, ...] = ()
-    """The jobs of resumed packages that stay paused themselves."""
-    cooling: Mapping[str, int] = field(default_factory=dict, compare=False)
-    """How many of the packages of resumed jobs are cooling off, by job."""
 
 
 def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
@@ -109,22 +99,22 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
             can_stay = phase in SUSPENDABLE or phase in (Phase.SUSPENDED, Phase.UNREACHABLE)
             return phase in HOLDABLE or (running and can_stay and not is_asked)
 
-        return of_part(store, request, can_pause, "paused", now)
+        part = of_part(store, request, can_pause, PausePlan, "paused", now)
+        queued = part.phases.get(Phase.STARTING, 0)
+        return replace(part, launched=part.launched - queued, given_back=queued)
     jobs = jobs_of(store, request.target)
     free = [job for job in jobs if not has_ended(job) and _adds(job, request, now)]
     if not free:
         raise _not_pausable(jobs, request, now)
-    launched = sum(sum(job.counts.get(phase, 0) for phase in SUSPENDABLE) for job in free)
-    queued = sum(job.counts.get(phase, 0) for job in free for phase in QUEUED)
+    numbers = sum((Counter(job.counts) for job in free), Counter[str]())
+    running = request.options.running
     return PausePlan(
-        request=request,
-        jobs=tuple(job.name for job in free),
-        packages=startable(store, free),
-        launched=launched if request.options.running else 0,
-        silent=silent(store, free, is_asked=False) if request.options.running else 0,
-        queued=0 if request.options.running else queued,
-        suspended=sum(job.counts.get(Phase.SUSPENDED, 0) for job in free),
-        is_paused=any(job.pause for job in free),
+        request=request, jobs=tuple(job.name for job in free), packages=startable(store, free),
+        launched=running * (numbers[Phase.STAGING_IN] + numbers[Phase.RUNNING]),
+        given_back=running * numbers[Phase.STARTING],
+        silent=silent(store, free, is_asked=False) if running else 0,
+        queued=0 if running else sum(numbers[phase] for phase in QUEUED),
+        suspended=numbers[Phase.SUSPENDED], is_paused=any(job.pause for job in free),
         end=request.options.end_text(now), is_driven=any_driver(store),
     )  # fmt: skip
 
@@ -171,30 +161,32 @@ Able: TypeAlias = Callable[[str, bool, bool], bool]
 suspending it was requested."""
 
 
-def of_part(store: Store, request: Request[Any], able: Able, past: str, now: float) -> PausePlan:
+AnyPlan = TypeVar("AnyPlan", bound=PausePlan)
+
+
+def of_part(
+    store: Store, request: Request[Any], able: Able, kind: type[AnyPlan], past: str, now: float
+) -> AnyPlan:
     """Plan for the packages of a part of a job to which an action applies."""
     selected = selection.choose(store, request.target, now=now)
     changed: Counter[str] = Counter()
     unchanged: Counter[str] = Counter()
     kinds: list[pauses.Pausable] = []
-    for kind in pauses.pausable(selected):
-        is_able = able(kind.phase, kind.is_parked, kind.is_asked)
-        (changed if is_able else unchanged)[kind.phase] += kind.number
-        kinds += [kind] * is_able
+    for of in pauses.pausable(selected):
+        is_able = able(of.phase, of.is_parked, of.is_asked)
+        (changed if is_able else unchanged)[of.phase] += of.number
+        kinds += [of] * is_able
     if not changed:
         raise nothing_for(selected, request.target, unchanged, past)
     if changed.keys() & unchanged.keys():  # the phase alone does not tell which these are
         pauses.keep(selected, kinds)
-    return PausePlan(
-        request=request,
-        selected=selected,
-        phases=dict(changed),
-        packages=changed.total(),
-        unchanged=dict(unchanged),
+    return kind(
+        request=request, selected=selected,
+        packages=changed.total(), phases=dict(changed), unchanged=dict(unchanged),
         changes=first(rows(selected), changed),
         launched=sum(n for phase, n in changed.items() if phase in SUSPENDABLE),
         silent=changed[Phase.UNREACHABLE],
-    )
+    )  # fmt: skip
 
 
 def pause(store: Store, plan: PausePlan, by: Author) -> None:
@@ -221,6 +213,7 @@ def describe(plan: PausePlan) -> Iterator[str]:
         yield from start_there(plan.queued, plan.jobs)
     else:
         yield from wording.describe_packages(plan, "pause")
+    yield from _given_back(plan, "would be", "would be")
     yield from out_of_reach(plan, "is suspended", "are suspended")
     yield from _ends(plan, "would resume", "would be")
     yield from _suspension(plan)
@@ -231,10 +224,17 @@ def _with_running(plan: PausePlan) -> Iterator[str]:
     if not plan.request.options.running:
         yield "running packages continue"
         return
-    if plan.launched or not plan.suspended:
+    if plan.launched or not (plan.suspended or plan.given_back):
         yield f"{count(plan.launched, 'running package')} would be suspended"
     if plan.suspended:
         yield f"{count(plan.suspended, 'suspended package')} would stay so until `d0ctl resume`"
+
+
+def _given_back(plan: PausePlan, be: str, be_all: str) -> Iterator[str]:
+    """Say that nodes give back packages that they have not begun."""
+    if plan.given_back:
+        queued = count(plan.given_back, "package queued on a node", "packages queued on nodes")
+        yield f"{queued} {be if plan.given_back == 1 else be_all} given back"
 
 
 def _ends(plan: PausePlan, resumes: str, be: str) -> Iterator[str]:
@@ -266,6 +266,7 @@ def _suspension(plan: PausePlan) -> Iterator[str]:
 def report(plan: PausePlan) -> Iterator[str]:
     """Say what was paused, and what its packages keep."""
     yield from report_both(plan, "pause", "paused", "suspended")
+    yield from _given_back(plan, "is", "are")
     yield from out_of_reach(plan, "is suspended", "are suspended")
     yield from start_there(plan.queued, plan.jobs)
     yield from _ends(plan, "resumes", "is" if len(plan.jobs) == 1 else "are")
@@ -293,8 +294,6 @@ ACTION = Action(
     conflicts=frozenset({"resume", "finish", "remove"}),
     key="S",
     title="pause: start nothing new",
-    ways=(
-        Way("let running packages continue"),
-        Way("suspend running packages, too", frozenset({"--running"})),
-    ),
-)
+    ways=(Way("let running packages continue"),
+          Way("suspend running packages, too", frozenset({"--running"}))),
+)  # fmt: skip

@@ -1,7 +1,7 @@
 """resume: resume paused jobs or packages."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from shlex import quote
 
 from d0ctl.actions import undo, wording
@@ -28,11 +28,29 @@ from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count, format_time
 
 
-def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumePlan(PausePlan):
+    """What resume would do."""
+
+    left: float | None = field(default=None, compare=False)
+    """After how many seconds the daemon would have resumed it by itself."""
+    with_running: bool = False
+    """Whether it was paused with its running packages."""
+    guarded: Mapping[str, int] = field(default_factory=dict)
+    """How many packages stay suspended after a resume, by the cause on their nodes."""
+    held: tuple[str, ...] = ()
+    """The jobs that stay held after a resume."""
+    paused: tuple[str, ...] = ()
+    """The jobs of resumed packages that stay paused themselves."""
+    cooling: Mapping[str, int] = field(default_factory=dict, compare=False)
+    """How many of the packages of resumed jobs are cooling off, by job."""
+
+
+def plan(store: Store, request: Request[Options], now: float) -> ResumePlan:
     """Plan to clear the flag of whole jobs, or to resume the paused packages of a part of one."""
     if not is_whole_job(request.target):
         try:
-            part = of_part(store, request, _can_resume, "resumed", now)
+            part = of_part(store, request, _can_resume, ResumePlan, "resumed", now)
         except Conflict as refusal:
             whole = [job for job in jobs_of(store, request.target) if job.pause]
             if whole:
@@ -57,7 +75,7 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
     if with_task := next((job for job in paused if job.has_paused_task), None):
         raise Refused(f"task `{with_task.name}` is paused, and its job is resumed with it",
                       hint=with_task.resume)  # fmt: skip
-    return PausePlan(
+    return ResumePlan(
         request=request,
         jobs=tuple(job.name for job in paused),
         packages=startable(store, paused),
@@ -83,7 +101,7 @@ def _can_resume(phase: str, is_parked: bool, is_asked: bool) -> bool:
     return held or phase == Phase.SUSPENDED or will_pause
 
 
-def resume(store: Store, plan: PausePlan, by: Author) -> None:
+def resume(store: Store, plan: ResumePlan, by: Author) -> None:
     """Clear the flags or release the paused packages, and let suspended ones continue."""
     if plan.jobs:
         pauses.resume_jobs(store, ids(store, plan), **by._asdict())
@@ -91,7 +109,7 @@ def resume(store: Store, plan: PausePlan, by: Author) -> None:
         pauses.resume(plan.selection, **by._asdict())
 
 
-def describe(plan: PausePlan) -> Iterator[str]:
+def describe(plan: ResumePlan) -> Iterator[str]:
     """Say what resuming would do."""
     if plan.jobs:
         suspended = count(plan.launched, "suspended package")
@@ -106,13 +124,13 @@ def describe(plan: PausePlan) -> Iterator[str]:
     yield from _stays(plan)
 
 
-def _stays_stopped(plan: PausePlan) -> Iterator[str]:
+def _stays_stopped(plan: ResumePlan) -> Iterator[str]:
     """Say which jobs start nothing for another reason, if they have packages to start."""
     if plan.packages if plan.jobs else plan.phases.get(Phase.HELD):
         yield from wording.start_nothing(plan.held, plan.paused)
 
 
-def _stays(plan: PausePlan) -> Iterator[str]:
+def _stays(plan: ResumePlan) -> Iterator[str]:
     """Say which packages do not continue yet, and why."""
     for cause, number in plan.guarded.items():
         packages = count(number, "package stays", "packages stay")
@@ -120,7 +138,7 @@ def _stays(plan: PausePlan) -> Iterator[str]:
         yield f"{packages} suspended until {lets} continue: {cause}"
 
 
-def report(plan: PausePlan) -> Iterator[str]:
+def report(plan: ResumePlan) -> Iterator[str]:
     """Say what was resumed, and what does not continue yet."""
     yield from report_both(plan, "resume", "resumed", "resumed")
     yield from _stays_stopped(plan)
@@ -128,7 +146,7 @@ def report(plan: PausePlan) -> Iterator[str]:
     yield from _stays(plan)
 
 
-def _undo(plan: PausePlan) -> str | None:
+def _undo(plan: ResumePlan) -> str | None:
     more = ["--running"] * plan.with_running
     more += [] if plan.left is None else ["--for", format_time(plan.left)]
     return undo.of_changed("pause", plan, *more)
