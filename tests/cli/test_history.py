@@ -278,3 +278,14 @@ def test_actions_on_software_with_the_name_of_a_job_are_not_those_of_the_job(
     assert d0ctl("software", "list").stdout.startswith("prod/v1")
     assert "software add" not in d0ctl("history", "prod").stdout
     assert "software add" not in d0ctl("status", "prod").stdout
+
+
+def test_the_history_says_that_a_job_was_submitted_with_hold(site: Site, d0ctl: Type) -> None:
+    file = site.home.root / "chain.yaml"
+    file.write_text("stages: [{name: a, lines: [{run: echo}]}]\n")
+
+    d0ctl("submit", str(file), "--as", "chain", "--hold", "--reason", "later")
+    d0ctl("clone", "chain", "--as", "copy", "--hold")
+
+    assert "chain  1 package  later; --hold\n" in d0ctl("history", "chain").stdout
+    assert "copy  1 package  --hold\n" in d0ctl("history", "copy").stdout

@@ -11,7 +11,7 @@ from msgspec.structs import replace as changed
 from d0ctl.actions.action import Action, AnyRequest, Author, Plan
 from d0ctl.actions.jobs._command_warnings import of_a_command
 from d0ctl.actions.jobs._home_warnings import of_home
-from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
+from d0ctl.actions.option import Options, ValueType, flag, logged, pairs, value, values, write_pairs
 from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import JobSpec, without_file
@@ -208,7 +208,7 @@ def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:
     options, person, spec = plan.request.options, plan.request.person, plan.spec
     job = insert(
         store, spec, now=by.now, actor=by.actor, name=options.name, hold=options.hold,
-        force=options.force, note=by.note,
+        force=options.force, note=by.note, options=logged(options),
         progress=lambda done: person.follow(done, spec.packages),
         moved=lambda folder: person.inform(
             f"older results of this name are now in {folder}"

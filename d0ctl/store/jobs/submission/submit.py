@@ -33,6 +33,7 @@ def submit(
     name: str | None = None,
     hold: bool = False,
     note: str | None = None,
+    options: str = "",
     force: bool = True,
     progress: Callable[[int], None] | None = None,
     moved: Callable[[Path], None] | None = None,
@@ -40,6 +41,7 @@ def submit(
     """Make a job's rows and then show it; return its final name.
 
     Older files in the way of its results are moved aside, and `moved` is called with their folder.
+    The history records `options` with the note.
 
     Raises Refused if the name is in use, and without `force` if it requests what no node can
     ever offer. A crash leaves rows that nobody sees and
@@ -61,7 +63,7 @@ def submit(
                 actor=actor,
                 verb="submit",
                 target=final_name,
-                note=note,
+                note="; ".join(filter(None, (note, options))) or None,
                 packages=insertion.packages,
             )
             store.change("show_job", job=job)
