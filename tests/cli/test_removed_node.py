@@ -1,5 +1,6 @@
 """What `node remove` says of the files on the node."""
 
+import re
 import time
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.support.building import job, line, package, production
-from tests.support.rows import change, delete, insert, value
+from tests.support.rows import change, delete, insert, read, value
 from tests.support.site import Site
 
 FOLDER = (
@@ -213,3 +214,21 @@ def test_retained_files_that_nothing_makes_again_are_named_and_then_lost(
     assert done[-1].startswith("logs of attempts stay there in /tmp/base, until you delete it; ")
     assert listed.split()[-1] == "lost"
     assert " lost " in d0ctl("status", "keep/1/1/1").stdout
+
+
+def test_packages_that_have_ended_name_their_node_once_it_was_removed(
+    site: Site, d0ctl: Type
+) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.submit(job(("sim", [line(package(f"s{n}")) for n in (1, 2)])))
+    site.launch("prod/1/1/1", "far")
+    site.end("prod/1/1/1")
+    site.launch("prod/1/2/1", "far")
+    site.end("prod/1/2/1", "failed", reason="exit-code", exit_code=3, binary=1)
+    d0ctl("node", "remove", "far", "--yes")
+
+    assert "successful on far" in d0ctl("status", "prod/1/1/1").stdout
+    assert re.search("prod/1/1/1 .* far ", d0ctl("status", "prod/1/1").stdout)
+    assert "failed on far" in d0ctl("status", "prod/1/2/1").stdout
+    assert d0ctl("why", "prod/1/2/1").exit_code == 0
+    assert read(site.store, "v_package", "node", by="path") == [("far",), ("far",)]

@@ -639,11 +639,14 @@ create view package_path as
       join stage on stage.id = line.stage_id
       join job on job.id = stage.job_id;
 
--- A package as lists show it, with its last attempt.
+-- A package as lists show it, with its last attempt. One that has ended names its node also once that was
+-- removed.
 create view package_row as
     select package.id, package.line_id, package.seq, package.name, package.phase, package.status,
            package.request, package.attempts, package.note, package.changed,
-           node.name as node, attempt.started, attempt.ended, attempt.reason, attempt.message,
+           coalesce(node.name, iif(package.phase = 'done' or package.phase = 'failed',
+                                   attempt.node_name, null)) as node,
+           attempt.started, attempt.ended, attempt.reason, attempt.message,
            progress.percent, progress.eta, progress.line, acknowledgement.actor as acknowledged,
            acknowledgement.at as acknowledged_at, acknowledgement.note as acknowledged_because,
            coalesce(attempt.ended, progress.at) as measured,
@@ -2347,8 +2350,8 @@ create view v_package as
            job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
            job.name as job, stage.seq as stage, stage.name as stage_name, line.seq as line,
            line.name as line_name, package.seq as package, package.name, package.status,
-           package.phase, package.note, node.name as node, package.attempts, requirement.cpus,
-           requirement.memory, requirement.gpus,
+           package.phase, package.note, coalesce(node.name, attempt.node_name) as node,
+           package.attempts, requirement.cpus, requirement.memory, requirement.gpus,
            strftime('%Y-%m-%dT%H:%M:%SZ', package.changed, 'unixepoch') as changed,
            package.changed as changed_s,
            strftime('%Y-%m-%dT%H:%M:%SZ', attempt.started, 'unixepoch') as started,

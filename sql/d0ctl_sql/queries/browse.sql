@@ -143,8 +143,12 @@ select stage.name as stage, line.name
  where stage.job_id = :job;
 
 -- name: package_by_path
--- One package.
-select package.*, node.name as node, job.name as job, job.hold as job_hold,
+-- One package; one that has ended names its node also once that was removed.
+select package.*,
+       coalesce(node.name, iif(package.phase = 'done' or package.phase = 'failed',
+                               (select node_name from attempt where id = package.attempt_id),
+                               null)) as node,
+       job.name as job, job.hold as job_hold,
        job.hold_note as job_hold_note, job.hold_actor as job_hold_actor, job.pause as job_pause,
        stage.seq as stage, stage.name as stage_name, line.seq as line, line.name as line_name,
        line.dropped as line_dropped, line.named as line_named, requirement.*
