@@ -57,7 +57,7 @@ def archive_readers(home: Home, since: float) -> Iterator[AbstractContextManager
 def _reader_without(home: Home, known: set[tuple[str, float]]) -> Iterator[Store]:
     """Open an archive without known jobs, and add its others to these."""
     with reader(home) as store:
-        store.run_script("hide_known_jobs")
+        store.change("hide_known_jobs")
         rows = store.rows("sizes_of_jobs")
         store.change_many(
             "know_job", ((row["id"],) for row in rows if (row["name"], row["submitted"]) in known)

@@ -22,6 +22,7 @@ with recursive reader (package_id) as (
       join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
       join package on package.id = input.package_id and package.phase = 'done')
 select package_id from reader where package_id not in (select package_id from selected_package);
+create temp table known_job (job_id integer primary key);
 create temp table moment (at real, last integer);
 create temp table needed (package_id integer primary key);
 create temp table split_content (content_id integer primary key);
@@ -132,7 +133,6 @@ insert or replace into decision (package_id, node_id, choice_id) values (?, ?, ?
 
 -- name: hide_known_jobs
 -- Make queries of this connection see only jobs that are not known from elsewhere.
-create temp table known_job (job_id integer primary key);
 create temp view job as
 select * from main.job where id not in (select job_id from known_job);
 
