@@ -258,3 +258,17 @@ def test_a_pattern_that_no_file_matched_is_not_gone(real_site: Site) -> None:
     assert (said.code, "warning" in said.err) == (0, False)
     answer = real_site.ok("why", "one:x*")
     assert answer.startswith("`x*` of job `one` stands for 0 files that `one/1/1/1` has made\n")
+
+
+def test_a_delivered_result_names_its_path_beside_the_copy_on_its_node(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=1))
+    for package_path in ("1/1/1", "1/1/2", "2/1/1", "3/1/1"):
+        site.finish(f"prod/{package_path}")
+    path = site.home.result("prod", "plot.png")
+    assert "it is a result" in reported(d0ctl, "prod:plot.png")["facts"]
+    path.parent.mkdir(parents=True)
+    path.touch()
+
+    assert f"it is a result: {path}" in reported(d0ctl, "prod:plot.png")["facts"]

@@ -275,7 +275,7 @@ def _locations(about: _AboutFile) -> None:
         facts.append(f"its disposition is {file.disposition}, as a person has set it{instead}")
     elif written:
         facts.append(f"its disposition is {written}")
-    facts += as_result(about.store, file)
+    facts += as_result(about.store, file, about.copies)
 
 
 def _document(about: _AboutFile) -> dict[str, Any]:

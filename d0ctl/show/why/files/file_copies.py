@@ -52,14 +52,17 @@ def absent(store: Store, file: FileView) -> list[str]:
     return ["is missing from results/"] if is_gone and not file.stored else []
 
 
-def as_result(store: Store, file: FileView) -> list[str]:
-    """Say that a file is a result; for an archive, which has no copies, with its path."""
-    home = store.home
+def as_result(store: Store, file: FileView, copies: Sequence[CopyView] = ()) -> list[str]:
+    """Say that a file is a result, and where it was delivered if none of its `copies` is there."""
     if not file.result:
         return []
-    if not home.archive or not file.present or file.late or _is_of_others(store, file):
+    path = store.home.result(file.job, file.name)
+    is_there = file.present and not file.late and path.exists()
+    if store.home.archive:
+        is_there = is_there and not _is_of_others(store, file)
+    if not is_there or any(copy.path == str(path) for copy in copies):
         return ["it is a result"]
-    return [f"it is a result: {home.result(file.job, file.name)}"]
+    return [f"it is a result: {path}"]
 
 
 def _is_of_others(store: Store, file: FileView) -> bool:
