@@ -49,6 +49,10 @@ class Range(Struct, frozen=True):
             max(of.high for of in all_of),
         )  # fmt: skip
 
+    def no_later(self, end: "Range") -> "Range":
+        """Return the same values, but none above the other's."""
+        return Range(min(self.low, end.low), min(self.middle, end.middle), min(self.high, end.high))
+
     def around(self, middle: float) -> "Range":
         """Return another middle value with the same range, as a multiple."""
         if not self.middle or middle == math.inf:
@@ -145,6 +149,12 @@ class StageLeft(Struct, frozen=True):
         """Seconds of the longest chain that begins after it."""
         own = self.rank if self.seconds is None else self.rank - self.seconds.middle
         return min(max(0.0, own), self.most_rest)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether one package of it is left, which has not begun and can."""
+        others = self.queued + self.stuck + self.held + self.unfit + self.running
+        return self.packages == 1 and not others and not self.alone.high
 
     @property
     def last_end(self) -> Range:

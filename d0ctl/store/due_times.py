@@ -93,6 +93,13 @@ def times_of_running(row: Row, whole: Range, now: float) -> PackageTimes:
     return PackageTimes(None, Range(limit, limit, limit), float(row["wall_time"]))
 
 
+def begin_by(end: Range, takes: Range, begin: Range) -> Range:
+    """Return when a package begins that ends by then at the latest, by its run time."""
+    low = min(begin.low, end.low - takes.low)
+    middle = max(low, min(begin.middle, end.middle - takes.middle))
+    return Range(low, middle, max(middle, min(begin.high, end.high - takes.high)))
+
+
 def _end_of_running(row: Row, whole: Range, now: float) -> Range:
     """Return when a package on a node ends, by its own progress report if it sends any."""
     began = float(row["began"])

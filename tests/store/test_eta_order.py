@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -115,6 +116,31 @@ def test_makers_end_before_readers_begin_stages_in_their_order_and_the_job_last(
         for ended, passes in steps:
             run(site, ended, passes, began)
             check(store, site.at)
+
+
+@pytest.mark.parametrize(("width", "steps"), [
+    (4, [(0, 12.0)]), (6, [(0, 12.0)]), (8, [(4, 25.0), (0, 12.0)]), (9, [(4, 10.0), (0, 5.0)]),
+    (12, [(4, 25.0), (4, 31.0), (0, 5.0)]), (30, [(4, 25.0), (4, 31.0), (0, 5.0)]),
+])  # fmt: skip
+def test_a_merge_begins_after_the_whole_stage_that_it_reads_and_ends_with_its_own(
+    store: Store, width: int, steps: Sequence[tuple[int, float]]
+) -> None:
+    site, began = StillSite.of(store, cpus=4), dict[int, float]()
+    makers = [timed(30.0, (), (f"a{n}",)) for n in range(width)]
+    merge = timed(10.0, tuple(f"a{n}" for n in range(width)))
+    number = submitted(store, job("long", makers, [merge]))
+    run(site, 0, 0.0, began)
+    for ended, passes in steps:
+        run(site, ended, passes, began)
+
+    ahead = eta.horizon(store, now=site.at)
+    package = value(store, "v_package", "package_id", path="long/2/1/1")
+    times = eta.package_times(store, package, now=site.at)
+    made, end = (eta.at(ahead.stage_end(number, seq), site.at) for seq in (1, 2))
+
+    assert times is not None and times.start is not None and made is not None
+    assert is_later(times.start, made)
+    assert times.end == end
 
 
 def test_a_merge_ends_after_the_last_package_that_still_waits_for_cpus(store: Store) -> None:

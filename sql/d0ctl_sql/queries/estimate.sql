@@ -255,10 +255,15 @@ select reader.job_id, reader.stage, reader.waiting, max(reader.rank) as rank, re
 
 -- name: package_awaits
 -- The packages whose files or ends a waiting package needs, found from some of its inputs: some of
--- each stage of its job, the last ones first, and of stages of other jobs how many, and one of these.
-select maker_job, maker_stage, maker, makers
-  from (select maker.job_id as maker_job, stage.seq as maker_stage, maker.id as maker,
-               maker.job_id = reader.job_id as is_own,
+-- each stage of its job, the last ones first, and of stages of other jobs how many, and one of these;
+-- and how many packages of the stage have not ended.
+select maker_job, maker_stage, maker, makers,
+       (select sum(stage_count.n)
+          from stage_count
+         where stage_count.stage_id = maker_stage_id
+           and stage_count.phase not in (select name from phase where is_final = 1)) as unended
+  from (select maker.job_id as maker_job, stage.seq as maker_stage, stage.id as maker_stage_id,
+               maker.id as maker, maker.job_id = reader.job_id as is_own,
                count(*) over (partition by maker.stage_id) as makers,
                row_number() over (partition by maker.stage_id
                                   order by maker.phase <> 'waiting', maker.is_live,

@@ -12,7 +12,7 @@ from d0ctl.schedule.estimates import NO_SIZES, NOTHING, JobLeft, Range, Sizes, S
 from d0ctl.schedule.horizon import Horizon
 from d0ctl.schedule.quota import Capacity
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.due_times import PackageTimes, doubt, left_s, times_of_running, waits
+from d0ctl.store.due_times import PackageTimes, begin_by, doubt, left_s, times_of_running, waits
 from d0ctl.store.nodes.holder import known_until
 from d0ctl.store.nodes.site import throttle_rules
 from d0ctl.store.rows import make
@@ -257,6 +257,11 @@ def _times(
         return None
     speed = ahead.capacity.mean_speed
     start = start.at_least(store.value("begins_after_cooling", package=package, speed=speed) or 0.0)
+    (stage,) = (of for of in ahead.jobs[row["job_id"]].stages if of.seq == row["stage"])
+    takes = whole.times(1.0 / (speed if row["speed"] is None else row["speed"]))
+    is_last = row["missing"] and stage.is_one
+    if end := at(ahead.stage_end(row["job_id"], row["stage"]), now):
+        start = begin_by(end, takes, start).at_least(now)
     awaited = store.rows("package_awaits", package=package, most=MOST_MAKERS)
     own = [maker["maker"] for maker in awaited if maker["maker_job"] == row["job_id"]]
     for maker in own if len(known) < MOST_BEFORE else ():
@@ -266,8 +271,12 @@ def _times(
             return None
         start = start.no_earlier(times.end)
     if row["missing"] and (not awaited or len(own) >= MOST_MAKERS):
-        (stage,) = (of for of in ahead.jobs[row["job_id"]].stages if of.seq == row["stage"])
         start = start.no_earlier(stage.made + Range(now, now, now))
+    for of in awaited:
+        reads_all = of["makers"] == of["unended"] or (is_last and of["makers"] >= MOST_MAKERS)
+        if reads_all and of["maker_job"] == row["job_id"]:
+            made = at(ahead.stage_end(row["job_id"], of["maker_stage"]), now)
+            start = start.no_earlier(made or start)
     if others := [maker for maker in awaited if maker["maker_job"] != row["job_id"]]:
         from d0ctl.store.views.job_files import eta_readers  # late: most jobs wait for no others
 
@@ -275,8 +284,8 @@ def _times(
         start = start.no_earlier(made or eta_readers.NEVER)
     if start.known is None:
         return None
-    speed = speed if row["speed"] is None else row["speed"]
-    return PackageTimes(start, start + whole.times(1.0 / speed))
+    end = end if end and is_last else (start + takes).no_later(end or start + takes)
+    return PackageTimes(start, end.no_earlier(start))
 
 
 def _end_s(store: Store, now: float, ahead: Horizon, package: int) -> Range | None:
@@ -287,6 +296,5 @@ def _end_s(store: Store, now: float, ahead: Horizon, package: int) -> Range | No
 
 def keep_first(store: Store, job: int, *, now: float) -> None:
     """Record when a job that is being submitted is estimated to end, for the audit."""
-    end = end_of(store, job, now=now)
-    if end is not None:
+    if end := end_of(store, job, now=now):
         store.change("keep_first_end", job=job, end=end.middle, low=end.low, high=end.high)
