@@ -251,10 +251,16 @@ def is_out(things: dict[Where, Thing], dropped: set[tuple[int, int]], at: tuple[
 def was_used(
     things: dict[Where, Thing], dropped: set[tuple[int, int]], at: tuple[int, int]
 ) -> bool:
-    """Whether something has succeeded without a file that the line would bring back."""
+    """Whether something that is not dropped has succeeded without a file that the line would bring
+    back.
+    """
     back = gone_with(things, dropped) - gone_with(things, dropped - {at})
     files = {things[where].made for where in back}
-    return any(thing.state == "done" and thing.without & files for thing in things.values())
+    return any(
+        thing.state == "done" and thing.without & files
+        for where, thing in things.items()
+        if where[:2] not in dropped - {at}
+    )
 
 
 def run_one(

@@ -26,9 +26,10 @@ select place.job, place.stage, place.line
  order by package.id;
 
 -- name: leave_without_inputs
--- Remove packages that would still lack a dropped file if the selected ones were back.
+-- Remove packages that would still lack a dropped file if the selected ones were back, also successful
+-- ones, whose files were dropped with it, or would have been.
 delete from selected_package
- where (select phase from package where id = package_id) = 'dropped'
+ where (select phase from package where id = package_id) in ('dropped', 'done')
    and (exists (select 1
                   from input join file on file.id = input.file_id
                  where input.package_id = selected_package.package_id and input.own = 0
