@@ -27,9 +27,16 @@ select place.job, place.stage, place.line
 
 -- name: leave_without_inputs
 -- Remove packages that would still lack a dropped file if the selected ones were back, also successful
--- ones, whose files were dropped with it, or would have been.
+-- ones, whose files were dropped with it, or would have been; those that have read a dropped file of
+-- another job keep theirs.
 delete from selected_package
- where (select phase from package where id = package_id) in ('dropped', 'done')
+ where ((select phase from package where id = package_id) = 'dropped'
+        or ((select phase from package where id = package_id) = 'done'
+            and not exists (select 1
+                              from input join file on file.id = input.file_id and file.dropped = 1
+                             where input.package_id = selected_package.package_id
+                               and file.job_id <> (select job_id from package
+                                                    where id = selected_package.package_id))))
    and (exists (select 1
                   from input join file on file.id = input.file_id
                  where input.package_id = selected_package.package_id and input.own = 0
