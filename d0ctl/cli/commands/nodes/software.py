@@ -83,7 +83,7 @@ def where(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Show the nodes with each version, as far as known, and the jobs."""
+    """Show nodes known to have each version, and jobs that used it."""
     from d0ctl.show.cards import software
     from d0ctl.store.clusters import software_places
 
