@@ -33,6 +33,22 @@ from tests.support.waiting import PATIENCE_S, wait_until
 ROOT = Path(__file__).resolve().parents[2]
 
 
+HOLDS_THE_LOCK_OF_ITS_END = """
+import os, signal, sys
+from d0ctl.__main__ import main
+from d0ctl.daemon import drive
+
+def drive_all(home, stop):
+    with stop._cond:  # as for a moment in each wait
+        os.kill(os.getpid(), signal.SIGTERM)
+    stop.wait()
+
+drive.drive_all = drive_all
+sys.argv = ["d0ctl", "daemon", "run"]
+main()
+"""
+
+
 def gated(site: Site) -> None:
     """A job with one package that waits for its gate, once it runs."""
     site.submit(job("one", [simple(site.ran("a", site.gate("a")))]))
@@ -65,6 +81,12 @@ def test_the_next_daemon_starts_after_one_that_was_killed(site: Site) -> None:
     site.wait_phase("one/1/1/1", "done")
     assert status(site.home)["pid"] == second.pid
     assert site.runs() == {"a": 1}
+
+
+def test_a_daemon_ends_if_it_is_stopped_just_when_it_begins_to_wait(site: Site) -> None:
+    program = [sys.executable, "-c", HOLDS_THE_LOCK_OF_ITS_END]
+
+    subprocess.run(program, env=site.environment, check=True, timeout=PATIENCE_S)
 
 
 def test_a_daemon_stops_if_its_database_is_moved(site: Site) -> None:

@@ -32,14 +32,33 @@ def run(journal: Journal = False) -> None:
 
     with session.open_or_create():
         pass
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = _set_by_signals()
     if journal:
         drive.log_to_journal()
     else:
         drive.log_to_file(session.home())
     drive.drive_all(session.home(), stop)
+
+
+def _set_by_signals() -> threading.Event:
+    """Return an event that SIGTERM or SIGINT sets.
+
+    A thread sets it: a handler runs in the main thread, and would wait for ever for the lock of
+    the event if that thread holds it, as it does when it begins or ends to wait for the event.
+    """
+    stop = threading.Event()
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)  # without a handler nothing is written
+
+    def set_it() -> None:
+        os.read(reader, 1)
+        stop.set()
+
+    threading.Thread(target=set_it, name="signals", daemon=True).start()
+    return stop
 
 
 @app.command()
