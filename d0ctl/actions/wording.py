@@ -255,7 +255,7 @@ def still_stopped(jobs: Sequence[StoppedJob], killing: Sequence[tuple[str, int]]
 
 
 def readers(found: Listed, how: str, whose: str = "", besides: Container[str] = (),
-            did: str = "read these files") -> Iterator[str]:  # fmt: skip
+            did: str = "read these files or what was made of them") -> Iterator[str]:  # fmt: skip
     """Name packages that have read files, and stay as they are, and how to run them again, but for
     jobs that refuse it.
     """

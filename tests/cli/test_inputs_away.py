@@ -41,7 +41,7 @@ def test_a_ready_package_says_that_its_input_is_out_of_reach(site: Site, d0ctl: 
     assert commands == [
         "$ d0ctl node check far",
         "$ d0ctl set-status prod/1/1/1 unscheduled   # makes `x` again elsewhere",
-        "$ d0ctl node remove far   # if it is gone for good: its files are made again",
+        "$ d0ctl node remove far   # if it is gone for good: what is needed is made again",
     ]
     assert document(d0ctl("why", "prod/1/1/2", "--json").stdout)["details"]["nodes_down"] == ["far"]
 

@@ -69,7 +69,7 @@ def test_a_successful_package_that_a_drop_leaves_without_inputs_is_dropped_too(
     left = "successful, and left without inputs, so that their files are dropped, too: 1 package\n"
     assert f"{left}  prod/2/2/1" in planned
     assert "the files of 1 successful package, left without inputs, are dropped, too\n" in dropped
-    assert "1 package has read these files" in dropped
+    assert "1 package has read these files or what was made of them" in dropped
     d0ctl("update", "prod", "--again")
     assert waiting(site) == [f"prod/{path}/1" for path in ("1/1", "1/3", "2/1", "2/3", "3/1")]
     for path in ("1/1", "1/3", "2/1", "2/3", "3/1"):

@@ -93,7 +93,8 @@ def test_packages_of_other_jobs_are_named_and_stay_as_they_are(
     plan = d0ctl("update", "mc", "--again", "--dry-run").stdout
 
     assert (
-        "1 package of other jobs has read these files, and will not run again by this\n"
+        "1 package of other jobs has read these files or what was made of them, and will not run "
+        "again by this\n"
         "  reader-001/1/1/1\n"
         "once these have changed: d0ctl update reader-001/1/1/1 --again\n"
     ) in plan

@@ -281,7 +281,7 @@ def gone_for_good(node: str, *, is_used: bool = False) -> str:
     """Return what to type if a node will not come back; `is_used` if it has packages."""
     if is_used:
         return f"d0ctl node remove {node} --lost   # if it is gone for good: they may run elsewhere"
-    return f"d0ctl node remove {node}   # if it is gone for good: its files are made again"
+    return f"d0ctl node remove {node}   # if it is gone for good: what is needed is made again"
 
 
 def unreadable_log(store: Store, node: str) -> str | None:
