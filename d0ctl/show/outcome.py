@@ -118,7 +118,7 @@ def after_time_limit(
     nodes = [f"`{node}`" for node in down[:MOST_DOWN]]
     nodes += [f"{len(down) - MOST_DOWN:,} more"] if len(down) > MOST_DOWN else []
     why = f", and down with packages: {listed(nodes)}" if down else ""
-    return f"`{name}` is still {state} after {duration(seconds)}{why}: {ask_why(job)}"
+    return f"`{name}` has not ended after {duration(seconds)} ({state}){why}: {ask_why(job)}"
 
 
 def ask_why(name: str) -> str:

@@ -207,7 +207,7 @@ def test_waiting_can_end_after_a_time(site: Site, d0ctl: Type) -> None:
     assert waited.exit_code == 1
     assert waited.stderr.splitlines() == [
         "no daemon is running, so nothing new starts: `d0ctl daemon start`, or `d0ctl run prod`",
-        "`prod` is still submitted after 0.3 s: d0ctl why prod",
+        "`prod` has not ended after 0.3 s (submitted): d0ctl why prod",
     ]
     assert d0ctl("wait", "prod", "--timeout", "soon").exit_code == 2
 
@@ -255,7 +255,7 @@ def test_a_submission_waits_as_long_as_wait_does(site: Site, d0ctl: Type, tmp_pa
     assert waited.exit_code == 1
     assert waited.stderr.splitlines() == [
         "no daemon is running, so nothing new starts: `d0ctl daemon start`, or `d0ctl run late`",
-        "`late` is still submitted after 0.3 s: d0ctl why late",
+        "`late` has not ended after 0.3 s (submitted): d0ctl why late",
     ]
 
 

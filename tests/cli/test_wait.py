@@ -98,7 +98,7 @@ def test_a_failure_before_the_wait_counts_and_only_in_the_selected_part(
     several = d0ctl("wait", "*", "--until", "any")
     assert (several.exit_code, several.stdout) == (1, "`prod`: 1 of 8 packages ended, 1 failed\n")
     over = d0ctl("wait", "other", "--until", "failed", "--timeout", "0s")
-    assert (over.exit_code, "is still submitted" in over.stderr) == (1, True)
+    assert (over.exit_code, "(submitted)" in over.stderr) == (1, True)
 
 
 def two(site: Site) -> None:
@@ -153,7 +153,18 @@ def test_after_the_timeout_only_the_job_that_goes_on_is_not_over(site: Site, d0c
     answer = d0ctl("wait", "left", "right", "--timeout", "0s")
 
     assert (answer.exit_code, answer.stdout) == (1, "`left` is successful\n")
-    assert "`right` is still submitted after 0.0 s: d0ctl why right\n" in answer.stderr
+    assert "`right` has not ended after 0.0 s (submitted): d0ctl why right\n" in answer.stderr
+
+
+def test_after_the_timeout_a_job_has_the_state_that_status_shows(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production())
+    site.finish("prod/1/1/1")
+
+    answer = d0ctl("wait", "prod", "--timeout", "0s")
+
+    assert "`prod` has not ended after 0.0 s (ready): d0ctl why prod\n" in answer.stderr
+    assert "ready" in d0ctl("status", "prod").stdout
 
 
 def test_after_the_timeout_the_nodes_that_are_down_are_named(site: Site, d0ctl: Type) -> None:
@@ -164,7 +175,7 @@ def test_after_the_timeout_the_nodes_that_are_down_are_named(site: Site, d0ctl: 
 
     answer = d0ctl("wait", "left", "--timeout", "0s")
 
-    assert ("`left` is still running after 0.0 s, and down with packages: `localhost`: "
+    assert ("`left` has not ended after 0.0 s (running), and down with packages: `localhost`: "
             "d0ctl why left\n") in answer.stderr  # fmt: skip
 
 

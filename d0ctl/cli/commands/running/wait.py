@@ -166,13 +166,16 @@ def _first(parts: Mapping[str, Awaited], first: Sequence[Awaited]) -> ExitCode:
 
 
 def _give_up(store: Store, parts: Mapping[str, Awaited], length: float) -> ExitCode:
-    """Say how things stand after the time limit."""
+    """Say how things stand after the time limit, in the words of `status`."""
+    from d0ctl.show.cards.jobs import word  # late: most waits come to an end
+
     for name, part in parts.items():
         if part.found.standing.is_settled:
             _say_end(store, name, part)
         else:
             down = registry.down_with_packages(store) if part.counts.get("unreachable") else []
-            say(outcome.after_time_limit(name, part.job.name, part.state, length, down))
+            state = word(part.state, part.counts)
+            say(outcome.after_time_limit(name, part.job.name, state, length, down))
     return ExitCode.FAILED
 
 
