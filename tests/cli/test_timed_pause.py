@@ -49,6 +49,40 @@ def test_a_pause_for_an_hour_ends_by_itself(site: Site, d0ctl: Type) -> None:
     assert "the time of its pause is over" in history
 
 
+def test_the_advised_pause_of_queued_packages_ends_at_the_same_time(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(made())
+    site.up()
+    drive(site)
+    site.send("prod/1/1/1")
+    at = moment(time.time() + HOUR, time.time())[:5]
+
+    paused = d0ctl("pause", "prod", "--until", at, "--reason", "first look").stdout
+
+    advised = f"d0ctl pause prod --running --until {at}"
+    assert f"`{advised}` prevents that, and suspends running ones\n" in paused
+    assert f"the daemon resumes it at {at}" in d0ctl(*advised.split()[1:]).stdout
+    (job,) = browse.jobs(site.store)
+    assert (job.pause_until is not None, job.pause_note) == (True, "first look")
+
+
+def test_a_pause_without_an_end_says_which_end_it_replaces(site: Site, d0ctl: Type) -> None:
+    site.submit(made())
+    site.up()
+    drive(site)
+    d0ctl("pause", "prod", "--for", "1h")
+    (job,) = browse.jobs(site.store)
+    assert job.pause_until is not None
+    end = f"`prod` at {moment(job.pause_until, time.time())}\n"
+
+    planned = d0ctl("pause", "prod", "--running", "--dry-run").stdout
+    done = d0ctl("pause", "prod", "--running").stdout
+
+    assert f"the daemon would no longer resume {end}" in planned
+    assert f"the daemon no longer resumes {end}" in done
+
+
 def test_without_a_daemon_a_pause_lasts_until_one_runs(
     site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch
 ) -> None:

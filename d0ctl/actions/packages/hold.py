@@ -18,6 +18,7 @@ from d0ctl.actions.selection import (
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.policy.remarks import own_words
+from d0ctl.sitefile.defaults import PAUSE_GRACE_S
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
@@ -108,13 +109,30 @@ def _queued(plan: Plan) -> Iterator[str]:
         yield from start_there(plan.queued, plan.jobs)
 
 
-def start_there(queued: int, jobs: Sequence[str]) -> Iterator[str]:
-    """Say that packages which nodes have already start there, and how to stop them."""
+def start_there(queued: int, jobs: Sequence[str], *options: str) -> Iterator[str]:
+    """Say that packages which nodes have already start there, and how to stop them, in a pause
+    with some options.
+    """
     if queued:
         start = count(queued, "package queued on a node starts", "packages queued on nodes start")
-        names = shlex.join(jobs)
-        yield (f"{start} nevertheless: `d0ctl pause {names} --running` prevents that, and suspends "
-               "running ones")  # fmt: skip
+        command = shlex.join(["d0ctl", "pause", *jobs, "--running", *options])
+        yield f"{start} nevertheless: `{command}` prevents that, and suspends running ones"
+
+
+def given_back(number: int, be: str, be_all: str) -> Iterator[str]:
+    """Say that nodes give back packages that they have not begun."""
+    if number:
+        queued = count(number, "package queued on a node", "packages queued on nodes")
+        yield f"{queued} {be if number == 1 else be_all} given back"
+
+
+def suspension(running: int) -> Iterator[str]:
+    """Say when running packages are suspended, and that they give nothing back to their nodes."""
+    if running:
+        yield (f"running packages have up to {PAUSE_GRACE_S:g} s to pause by themselves before "
+               "they are stopped; short ones may end first")  # fmt: skip
+        yield ("suspended packages keep their CPUs and memory until they are resumed or killed, "
+               "so other packages can't use these")  # fmt: skip
 
 
 ACTION = Action(

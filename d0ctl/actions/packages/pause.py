@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
 from d0ctl.actions.option import CLOCK, TIME, Options, flag, next_at, typed, value
-from d0ctl.actions.packages.hold import QUEUED, start_there
+from d0ctl.actions.packages.hold import QUEUED, given_back, start_there, suspension
 from d0ctl.actions.selection import (
     HOLDABLE,
     first,
@@ -22,14 +22,13 @@ from d0ctl.actions.selection import (
 )
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Phase
-from d0ctl.sitefile.defaults import PAUSE_GRACE_S
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import JobSummary
-from d0ctl.units import count, format_time, moment
+from d0ctl.units import count, format_time, listed, moment
 
 SUSPENDABLE = frozenset({Phase.STARTING, Phase.STAGING_IN, Phase.RUNNING})
 
@@ -86,6 +85,8 @@ class PausePlan(Plan):
     """When the daemon resumes what is paused, in words; empty if a person does."""
     is_driven: bool = field(default=True, compare=False)
     """Whether a process runs that resumes it then."""
+    replaced: str = ""
+    """Which end of an earlier pause this one removes, in words; empty if it has an end itself."""
 
 
 def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
@@ -116,6 +117,7 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
         queued=0 if running else sum(numbers[phase] for phase in QUEUED),
         suspended=numbers[Phase.SUSPENDED], is_paused=any(job.pause for job in free),
         end=request.options.end_text(now), is_driven=any_driver(store),
+        replaced=_replaced(free, request, now),
     )  # fmt: skip
 
 
@@ -132,6 +134,13 @@ def _adds(job: JobSummary, request: Request[PauseOptions], now: float) -> bool:
     adds_running = request.options.running and not job.pause_running
     is_timed = request.options.end(now) is not None or job.pause_until is not None
     return not job.pause or adds_running or is_timed
+
+
+def _replaced(jobs: Iterable[JobSummary], request: Request[PauseOptions], now: float) -> str:
+    ends = {job.name: job.pause_until for job in jobs if job.pause_until is not None}
+    if not ends or request.options.end(now) is not None:
+        return ""
+    return listed([f"`{job}` at {moment(end, now)}" for job, end in ends.items()])
 
 
 def _not_timed(request: Request[PauseOptions]) -> BadUsage:
@@ -210,13 +219,15 @@ def describe(plan: PausePlan) -> Iterator[str]:
         idle = count(plan.packages, "package")
         rest = "; ".join(_with_running(plan))
         yield f"would pause {wording.jobs(plan)}: {idle} would not start; {rest}"
-        yield from start_there(plan.queued, plan.jobs)
+        yield from start_there(plan.queued, plan.jobs, *typed(plan.request.options))
     else:
         yield from wording.describe_packages(plan, "pause")
-    yield from _given_back(plan, "would be", "would be")
+    yield from given_back(plan.given_back, "would be", "would be")
     yield from out_of_reach(plan, "is suspended", "are suspended")
     yield from _ends(plan, "would resume", "would be")
-    yield from _suspension(plan)
+    if plan.replaced:
+        yield f"the daemon would no longer resume {plan.replaced}"
+    yield from suspension(plan.launched)
 
 
 def _with_running(plan: PausePlan) -> Iterator[str]:
@@ -228,13 +239,6 @@ def _with_running(plan: PausePlan) -> Iterator[str]:
         yield f"{count(plan.launched, 'running package')} would be suspended"
     if plan.suspended:
         yield f"{count(plan.suspended, 'suspended package')} would stay so until `d0ctl resume`"
-
-
-def _given_back(plan: PausePlan, be: str, be_all: str) -> Iterator[str]:
-    """Say that nodes give back packages that they have not begun."""
-    if plan.given_back:
-        queued = count(plan.given_back, "package queued on a node", "packages queued on nodes")
-        yield f"{queued} {be if plan.given_back == 1 else be_all} given back"
 
 
 def _ends(plan: PausePlan, resumes: str, be: str) -> Iterator[str]:
@@ -254,23 +258,16 @@ def out_of_reach(plan: PausePlan, does: str, do: str) -> Iterator[str]:
         yield f"{packages} once {node} can be reached again"
 
 
-def _suspension(plan: PausePlan) -> Iterator[str]:
-    """Say when packages are suspended, and that they give nothing back to their nodes."""
-    if plan.launched:
-        yield (f"running packages have up to {PAUSE_GRACE_S:g} s to pause by themselves before "
-               "they are stopped; short ones may end first")  # fmt: skip
-        yield ("suspended packages keep their CPUs and memory until they are resumed or killed, "
-               "so other packages can't use these")  # fmt: skip
-
-
 def report(plan: PausePlan) -> Iterator[str]:
     """Say what was paused, and what its packages keep."""
     yield from report_both(plan, "pause", "paused", "suspended")
-    yield from _given_back(plan, "is", "are")
+    yield from given_back(plan.given_back, "is", "are")
     yield from out_of_reach(plan, "is suspended", "are suspended")
-    yield from start_there(plan.queued, plan.jobs)
+    yield from start_there(plan.queued, plan.jobs, *typed(plan.request.options))
     yield from _ends(plan, "resumes", "is" if len(plan.jobs) == 1 else "are")
-    yield from _suspension(plan)
+    if plan.replaced:
+        yield f"the daemon no longer resumes {plan.replaced}"
+    yield from suspension(plan.launched)
 
 
 def report_both(plan: PausePlan, verb: str, past: str, running: str) -> Iterator[str]:

@@ -7,9 +7,10 @@ select id, 'pause', pause_running, pause_since, pause_actor, pause_note, pause_u
 
 -- name: pause_job
 -- Keep a job from being scheduled, perhaps until a time, and suspend running packages if requested.
+-- A reason stays until another is given.
 update job
    set pause = 1, pause_running = max(pause_running, :running), pause_actor = :actor,
-       pause_note = :note, pause_since = :now, pause_until = :until
+       pause_note = coalesce(:note, iif(pause, pause_note, null)), pause_since = :now, pause_until = :until
  where id = :job;
 
 -- name: adds_to_pause
