@@ -144,9 +144,9 @@ def sentence(plan: Plan) -> str:
     if not isinstance(target, Selector) or number <= MOST:
         return f"to undo{_once_killed(plan)}: {plan.undo}"
     begin = shlex.join(arguments[: 2 + MOST_NAMED])
-    job = next((part.job for part in target.parts if not WILD & set(part.job)), "JOB")
+    job = next((f" {part.job}" for part in target.parts if not WILD & set(part.job)), "")
     return (f"to undo: {begin} ... ({count(number, 'selector')}): the whole command "
-            f"is `undo` of the first of `actions` in `d0ctl history {job} --json`")  # fmt: skip
+            f"is `undo` of the first of `actions` in `d0ctl history{job} --json`")  # fmt: skip
 
 
 def _once_killed(plan: Plan) -> str:

@@ -34,6 +34,19 @@ def test_the_undo_of_many_selectors_is_short_and_history_has_the_whole(
     assert {site.phase(path) for path in scattered} == {"ready"}
 
 
+def test_the_undo_of_many_selectors_of_any_jobs_is_in_the_history_of_all(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=60))
+    d0ctl("hold", *(f"prod/1/{number}/1" for number in range(1, 60, 2)))
+
+    result = d0ctl("hold", "*:ready", "--yes")
+
+    assert result.stderr.splitlines()[0].endswith("in `d0ctl history --json`")
+    action = document(d0ctl("history", "--json").stdout)["actions"][0]
+    assert (action["target"], len(shlex.split(action["undo"]))) == ("*:ready", 32)
+
+
 def test_the_undo_of_twenty_selectors_is_printed_whole(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=60))
     scattered = [f"prod/1/{number}/1" for number in range(1, 40, 2)]
