@@ -20,10 +20,10 @@ MOST_EXACT = 10_000
 MOST_FILTERED = 100_000
 """Of how many, if a filter has selected them: their paths without it may name others."""
 
+EXACT = frozenset({"acknowledge"})
+"""Actions whose undo names exactly the packages, also if no filter has selected them."""
 
-_TOO_MANY = (
-    f"can't be undone by one command: a filter selected more than {MOST_FILTERED:,} packages"
-)
+_TOO_MANY = f"can't be undone by one command: it would name more than {MOST_FILTERED:,} packages"
 
 
 def command(verb: str, targets: Iterable[str], *more: str) -> str:
@@ -61,11 +61,13 @@ def packages(plan: Plan, *, has_others: bool = False, state: str = "") -> list[s
     is_needed = has_others or target.is_filtered
     if plan.selected is not None and (is_needed or plan.unchanged):
         most = MOST_FILTERED if is_needed else MOST_EXACT
-        found = lifecycle.paths(plan.selected, most + 1)
         changes = {**plan.phases, Phase.KILLING: 0}  # those are ended by the kill before
-        paths = [path for path, phase in found if changes.get(phase)]
-        if len(paths) == sum(changes.values()) and len(found) <= most:
-            return ranges(paths, state)
+        number = sum(changes.values())
+        if number <= most:
+            changed = [phase for phase, of_phase in changes.items() if of_phase]
+            paths = lifecycle.paths_in(plan.selected, changed, number + 1)
+            if len(paths) == number:
+                return ranges(paths, state)
         if is_needed:
             return []
     return list(dict.fromkeys(part.path for part in _parts(plan)))
@@ -138,7 +140,8 @@ def sentence(plan: Plan) -> str:
     target = plan.request.target
     if not plan.undo:
         is_large = isinstance(target, Selector) and plan.packages > MOST_FILTERED
-        return _TOO_MANY if is_large and target.is_filtered else ""
+        is_exact = is_large and (target.is_filtered or plan.request.action.name in EXACT)
+        return _TOO_MANY if is_exact else ""
     arguments = shlex.split(plan.undo)
     number = sum(word[0].isalpha() or word[0] in WILD for word in arguments[2:])
     if not isinstance(target, Selector) or number <= MOST:

@@ -51,6 +51,13 @@ def paths(selected: Selection, limit: int) -> list[tuple[str, str]]:
     return [(row["path"], row["phase"]) for row in selected.rows("selected_paths", limit=limit)]
 
 
+def paths_in(selected: Selection, phases: Iterable[str], limit: int) -> list[str]:
+    """Return the paths of the first selected packages in some phases."""
+    wanted = json.dumps([*phases])
+    rows = selected.rows("selected_paths_in_phases", phases=wanted, limit=limit)
+    return [row["path"] for row in rows]
+
+
 def phases(selected: Selection) -> dict[str, int]:
     """Count the selected packages by phase."""
     return {row["phase"]: row["n"] for row in selected.rows("selected_by_phase")}

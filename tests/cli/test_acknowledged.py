@@ -4,9 +4,10 @@ import time
 
 import pytest
 
+from d0ctl.actions import undo as undo_commands
 from d0ctl.store.nodes import leases, placement
 from tests.cli.conftest import Type
-from tests.support.building import document, job, line, package
+from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
 
 
@@ -61,9 +62,65 @@ def test_the_undo_of_some_of_several_failures_names_these(d0ctl: Type) -> None:
     some = d0ctl("acknowledge", "prod:failed", "--failed-for", "exit-code")
 
     assert "to undo: d0ctl acknowledge prod/1/2/1 --withdraw\n" in others.output
-    undo = "d0ctl acknowledge prod:failed --failed-for exit-code --withdraw"
+    undo = "d0ctl acknowledge prod/1/1-2/1 --withdraw"
     assert f"to undo: {undo}\n" in some.output
     assert d0ctl(*undo.split()[1:]).stdout.startswith("withdrew the acknowledgement of 2 packages")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("night",), ("night:failed",), ("night", "--failed-for", "exit-code"),
+        ("night/1", "--node", "localhost"),
+    ],
+)  # fmt: skip
+def test_the_undo_leaves_failures_that_were_acknowledged_since(
+    site: Site, d0ctl: Type, words: tuple[str, ...]
+) -> None:
+    site.submit(production("night", lines=4))
+    site.fail("night/1/1/1")
+    site.fail("night/1/2/1")
+    first = d0ctl("acknowledge", *words)
+    undo = first.output.partition("to undo: d0ctl ")[2].splitlines()[0]
+    site.fail("night/1/3/1")
+    d0ctl("acknowledge", *words)
+
+    result = d0ctl(*undo.split())
+
+    assert result.stdout.startswith("withdrew the acknowledgement of 2 packages")
+    assert d0ctl("status", "night", "-q").stdout.endswith("3 failed (1 acknowledged)\n")
+    assert undo == "acknowledge night/1/1-2/1 --withdraw"
+    assert undo not in d0ctl("history", "night").stdout
+
+
+def test_the_undo_is_possible_while_one_of_its_failures_is_left(site: Site, d0ctl: Type) -> None:
+    site.submit(production("night", lines=5))
+    for number in (1, 2, 4, 5):
+        site.fail(f"night/1/{number}/1")
+    d0ctl("acknowledge", "night")
+    d0ctl("retry", "night/1/1-2")
+    undo = "acknowledge night/1/1-2/1 night/1/4-5/1 --withdraw"
+
+    assert undo in d0ctl("history", "night").stdout
+    assert d0ctl(*undo.split()).exit_code == 0
+    assert undo not in d0ctl("history", "night").stdout
+
+
+@pytest.mark.parametrize(
+    ("first", "most", "said"),
+    [
+        ("prod", 2, "to undo: d0ctl acknowledge prod/1/1-2/1 --withdraw\n"),
+        ("prod", 1, "can't be undone by one command: it would name more than"),
+        ("prod:failed", 1, "can't be undone by one command: it would name more than"),
+    ],
+)
+def test_the_undo_names_the_failures_unless_they_are_too_many(
+    d0ctl: Type, monkeypatch: pytest.MonkeyPatch, first: str, most: int, said: str
+) -> None:
+    monkeypatch.setattr(undo_commands, "MOST_FILTERED", most)
+    d0ctl("acknowledge", "prod", "--withdraw")
+
+    assert said in d0ctl("acknowledge", first).stderr
 
 
 def test_an_earlier_failure_of_an_acknowledged_package_is_not_acknowledged(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.show.history import spent_values
 from tests.cli.conftest import Type
 from tests.cli.test_held_alike import hold_for_alike_failures
 from tests.cli.test_history_undo import undoes
@@ -153,6 +154,31 @@ def test_the_history_has_no_undo_of_an_acknowledgement_of_nothing_that_is_failed
     assert back == ["d0ctl acknowledge prod/1/1/1 --withdraw"] and is_back
     assert at_once == ([], [])
     assert (undoes(d0ctl), undoes(d0ctl, "prod")) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("first", "ending"),
+    [
+        ("prod", "acknowledge prod:failed --withdraw"), ("prod", "retry prod:failed"),
+        ("*:failed", "acknowledge *:failed --withdraw"), ("prod", "kill-line prod/1/1-2"),
+        ("prod/make", "acknowledge prod/make --withdraw"), ("prod", "retry prod/1/1-2"),
+    ],
+)  # fmt: skip
+def test_the_history_has_no_undo_of_many_acknowledgements_that_have_ended(
+    site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch, first: str, ending: str
+) -> None:
+    monkeypatch.setattr(spent_values, "MOST_READ", 0)
+    site.submit(production())
+    for path in ("prod/1/1/1", "prod/1/2/1"):
+        site.fail(path)
+    d0ctl("acknowledge", first, "--yes")
+    undo = "d0ctl acknowledge prod/1/1-2/1 --withdraw"
+    before = undoes(d0ctl)
+
+    assert d0ctl(*ending.split(), "--yes").exit_code == 0
+
+    assert before == [undo]
+    assert undo not in undoes(d0ctl)
 
 
 def test_the_undo_of_an_update_that_held_its_job_releases_it_only_as_long_as_it_is_held(

@@ -144,7 +144,7 @@ def test_the_history_has_no_undo_of_acknowledged_failures_that_run_again(
     after_one = undoes(d0ctl, "prod")
     d0ctl("retry", "prod")
 
-    assert after_one == ["d0ctl acknowledge prod:failed --withdraw"]
+    assert after_one == ["d0ctl acknowledge prod/1/1-2/1 --withdraw"]
     assert undoes(d0ctl, "prod") == []
 
 
@@ -191,9 +191,9 @@ def test_the_history_has_the_undo_of_each_acknowledgement_until_it_is_withdrawn(
     for path in ("prod/1/1/1", "prod/1/2/1"):
         site.fail(path)
         d0ctl("acknowledge", "prod:failed")
-    undo = "d0ctl acknowledge prod:failed --withdraw"
 
-    assert undoes(d0ctl, "prod") == [undo, "d0ctl acknowledge prod/1/2/1 --withdraw"]
+    assert undoes(d0ctl, "prod") == [f"d0ctl acknowledge prod/1/{number}/1 --withdraw"
+                                     for number in (1, 2)]  # fmt: skip
     d0ctl("acknowledge", "prod", "--withdraw")
     assert not any("--withdraw" in command for command in undoes(d0ctl, "prod"))
 
@@ -208,7 +208,7 @@ def test_the_history_has_no_undo_of_an_acknowledgement_by_reason_that_was_withdr
 
     d0ctl(*undo.split()[1:])
 
-    assert undo == "d0ctl acknowledge prod:failed --failed-for exit-code --withdraw"
+    assert undo == "d0ctl acknowledge prod/1/1/1 --withdraw"
     assert undo not in undoes(d0ctl, "prod")
 
 

@@ -78,7 +78,7 @@ def test_a_package_that_fails_again_counts_again(failed: Site) -> None:
 
 def test_the_undo_makes_acknowledged_failures_need_a_person_again(failed: Site) -> None:
     plan = acknowledge(failed, "prod")
-    assert plan.undo == "d0ctl acknowledge prod:failed --withdraw"
+    assert plan.undo == "d0ctl acknowledge prod/1/1-2/1 --withdraw"
 
     assert acknowledge(failed, "prod:failed", withdraw=True).packages == 2
 

@@ -125,7 +125,8 @@ def test_a_whole_group_is_acknowledged_by_a_key(site: Site, dashboard: Open) -> 
         selected = "$ d0ctl acknowledge prod:failed --failed-for exit-code"
         await desk.sees(selected, "would acknowledge 3 packages")
         await desk.press("enter")
-        await desk.sees("acknowledged 3 packages", f"to undo: {selected[2:]} --withdraw")
+        undo = "d0ctl acknowledge prod/1/1-3/1 --withdraw"
+        await desk.sees("acknowledged 3 packages", f"to undo: {undo}")
         await desk.press("enter")
         await desk.sees("3 failed packages · 3 acknowledged", "1 seg-fault", "$ d0ctl why prod/")
         await desk.misses("$ d0ctl acknowledge")

@@ -28,12 +28,9 @@ BEFORE = (
 """What was done before the actions below are planned."""
 
 UNDONE = {
-    "acknowledge bad:failed --failed-for exit-code":
-        "acknowledge bad:failed --failed-for exit-code --withdraw",
-    "acknowledge bad --node localhost": "acknowledge bad --node localhost --withdraw",
-    "acknowledge bad:failed --failed-for exit-code --node localhost":
-        "acknowledge bad:failed --failed-for exit-code --node localhost --withdraw",
-    "acknowledge seen --failed-for exit-code --withdraw": "acknowledge seen --failed-for exit-code",
+    "acknowledge bad:failed": "acknowledge bad/1/1-2/1 --withdraw",
+    "acknowledge bad/1/1/1": "acknowledge bad/1/1/1 --withdraw",
+    "acknowledge seen:failed --withdraw": "acknowledge seen/1/1/1",
     "cluster set west platform=none": "cluster set west platform=linux",
     "edit edited --memory 2GB --disk 2GB --cpus 1 --gpus 0 --wall-time 2h --on none":
         "edit edited --memory 1GB --disk 1GB --cpus 2 --gpus 1 --wall-time 1m30s --on localhost",

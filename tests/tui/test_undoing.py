@@ -127,7 +127,7 @@ def test_an_acknowledged_group_of_failures_is_undone_from_each_screen(
             await desk.press(key)
             await desk.misses(shown_until_then)
         await desk.press("u")
-        await desk.sees("--failed-for exit-code --withdraw", "would withdraw the acknowledgement")
+        await desk.sees("prod/1/1-2/1 --withdraw", "would withdraw the acknowledgement")
 
     dashboard(script, size=(140, 40))
 

@@ -22,15 +22,7 @@ class AcknowledgeOptions(Options):
     withdraw: bool = flag("--withdraw", "Have acknowledged failures need a person again.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcknowledgePlan(Plan):
-    """What acknowledging failures would do."""
-
-    others: int = 0
-    """How many failures of the selection are acknowledged already, or not, with --withdraw."""
-
-
-def plan(store: Store, request: Request[AcknowledgeOptions], now: float) -> AcknowledgePlan:
+def plan(store: Store, request: Request[AcknowledgeOptions], now: float) -> Plan:
     """Plan for failures that are not acknowledged, or with `--withdraw` for those that are."""
     withdraw, target = request.options.withdraw, request.target
     selected = selection.choose(store, target, now=now)
@@ -44,9 +36,7 @@ def plan(store: Store, request: Request[AcknowledgeOptions], now: float) -> Ackn
     if not split.packages:
         already = "not acknowledged" if withdraw else "acknowledged already"
         raise Refused(f"the failures of `{target.brief}` are {already}")
-    others = everything[Phase.FAILED] - split.packages
-    return AcknowledgePlan(request=request, packages=split.packages, others=others,
-                           **split._asdict())  # fmt: skip
+    return Plan(request=request, packages=split.packages, **split._asdict())
 
 
 def act(store: Store, plan: Plan, by: Author) -> None:
@@ -57,12 +47,10 @@ def act(store: Store, plan: Plan, by: Author) -> None:
         acknowledge.acknowledge(plan.selection, actor=by.actor, note=by.note, now=by.now)
 
 
-def _undo(plan: AcknowledgePlan) -> str | None:
+def _undo(plan: Plan) -> str | None:
+    """Return the command for just these packages: others may fail, and be acknowledged, later."""
     back = () if plan.request.options.withdraw else ("--withdraw",)
-    target = plan.request.target
-    if target.is_filtered and not plan.others and target.older_than is None:
-        return undo.command("acknowledge", target.arguments, *back)  # they stay failed
-    return undo.of_state("acknowledge", plan, "failed", plan.others, *back)
+    return undo.of_changed("acknowledge", plan, *back, has_others=True)
 
 
 def describe(plan: Plan) -> Iterator[str]:

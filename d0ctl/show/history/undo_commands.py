@@ -118,8 +118,12 @@ def is_overtaken(action: PastAction, later: Sequence[PastAction]) -> bool:
     changed = sum(other.packages for other in ending)
     if stops_jobs(action) and ending:
         changed = action.packages  # the stop ends, whatever is left by then
-    return changed >= action.packages and all(
-        any(_covers(other, target) for other in ending) for target in undo_targets(action)
+    named = [undo_targets(action)]
+    if action.verb in ENDS:
+        named.append(action.target.split(" "))
+    return changed >= action.packages and any(
+        all(any(_covers(other, target) for other in ending) for target in targets)
+        for targets in named
     )
 
 
@@ -169,11 +173,17 @@ def withdraws(action: PastAction | ActionView) -> bool:
 
 
 def undo_targets(action: PastAction | ActionView) -> list[str]:
-    """Return the selectors or names of the undo; of one with former values, those of the action."""
+    """Return the selectors or names of the undo; of one with former values, those of the action.
+
+    Those of an acknowledgement are of failed packages.
+    """
     arguments = shlex.split(action.undo or "")[1 + len(action.verb.split()) :]
     if action.verb not in ENDS and f"{action.undo} ".startswith(f"d0ctl {action.verb} "):
         return action.target.split(" ")
-    return list(takewhile(lambda word: not word.startswith("-"), arguments))
+    targets = list(takewhile(lambda word: not word.startswith("-"), arguments))
+    if action.verb in ENDS:
+        targets = [f"{target.partition(':')[0]}:{Phase.FAILED}" for target in targets]
+    return targets
 
 
 def _covers(other: PastAction, target: str) -> bool:

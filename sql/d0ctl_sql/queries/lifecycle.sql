@@ -441,6 +441,15 @@ select package_path.path,
   join package_path on package_path.package_id = package.id
  order by package.id;
 
+-- name: selected_paths_in_phases
+-- The selected packages in some phases by path, a bounded number.
+select package_path.path
+  from selected_package
+  join package on package.id = selected_package.package_id
+  join package_path on package_path.package_id = package.id
+ where package.phase in (select value from json_each(:phases))
+ order by package.id limit :limit;
+
 -- name: positions_of_lines
 -- Where the lines of the selected packages are that are dropped, or are not.
 select job.name as job, stage.seq as stage, line.seq as line

@@ -14,9 +14,6 @@ from d0ctl_tui import run_action
 
 ON_ROWS = ("any", "line", "job")
 
-FILTERS = {"--failed-for": "reason", "--node": "node", "--older-than": "older_than"}
-"""The options that belong to a selection and not to a verb, by their names for `parse_all`."""
-
 
 def request_of(command: str) -> AnyRequest[Any, Any]:
     """Return the request of a command line. Raises BadUsage if it is not that of one action."""
@@ -60,9 +57,8 @@ def _target(verb: str, arguments: Sequence[str]) -> tuple[Target, dict[str, Any]
     fields = fields_of(ACTIONS[verb].options)
     argument = next((field for field in fields if field.option.is_argument), None)
     if ACTIONS[verb].level in ON_ROWS:
-        arguments, filters = _filters(arguments)
         number = len(arguments) - (argument is not None and argument.default is MISSING)
-        target: Target = parse_all(arguments[:number], **filters)
+        target: Target = parse_all(arguments[:number])
     else:
         number = 2 if ACTIONS[verb].level == "throttle" else 1
         number = len(arguments) if ACTIONS[verb].several else number
@@ -71,16 +67,3 @@ def _target(verb: str, arguments: Sequence[str]) -> tuple[Target, dict[str, Any]
     if argument is None or not rest:
         return target, {}
     return target, {argument.name: rest if argument.option.kind == "arguments" else rest[0]}
-
-
-def _filters(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the words without the filters of a selection, and these for `parse_all`."""
-    rest: list[str] = []
-    filters: dict[str, str] = {}
-    left = iter(arguments)
-    for word in left:
-        if word in FILTERS:
-            filters[FILTERS[word]] = next(left, "")
-        else:
-            rest.append(word)
-    return rest, filters
