@@ -98,17 +98,31 @@ class NotFound(D0Error):
     exit_code = ExitCode.NOT_FOUND
 
 
-class Archived(NotFound):
-    """A job that was moved to an archive, or a pattern that matches only such jobs."""
+MOST_ARCHIVES = 5
+"""How many other archives with jobs of a name are named; the rest are counted."""
 
-    def __init__(self, job: str, archive: str, *, is_pattern: bool = False) -> None:
+
+class Archived(NotFound):
+    """A job that was moved to an archive, or a pattern that matches only such jobs.
+
+    `others` are further archives that have such jobs.
+    """
+
+    def __init__(
+        self, job: str, archive: str, *, others: Sequence[str] = (), is_pattern: bool = False
+    ) -> None:
         from shlex import quote  # late: completion is to import little
 
+        s, more = "s" * (len(others) > 1), len(others) - MOST_ARCHIVES
+        names = ", ".join(f"`{name}`" for name in others[:MOST_ARCHIVES])
+        names += f" and {more} more" if more > 0 else ""
+        also = "jobs that it matches" if is_pattern else "jobs of this name"
         super().__init__(
             f"no job matches `{job}`, but archived ones do, the last one in archive `{archive}`"
             if is_pattern
             else f"job `{job}` was moved to archive `{archive}`",
             hint=f"d0ctl status {quote(job)} --archive {archive}",
+            details=[f"{also} are also in archive{s} {names}"] if others else (),
         )
         self.job, self.archive, self.is_pattern = job, archive, is_pattern
 

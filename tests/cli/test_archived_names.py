@@ -12,16 +12,21 @@ from tests.support.building import production
 from tests.support.site import Site
 
 
-def test_of_several_archived_jobs_of_a_name_the_last_one_is_found(site: Site, d0ctl: Type) -> None:
+def test_all_archives_with_jobs_of_a_name_are_named(site: Site, d0ctl: Type) -> None:
     for name, at in (("2026-11-30", 1.0), ("2026-11-30.1", 3.0), ("2026-11-30.2", 2.0)):
         site.submit(production("prod"))
         rows.change(site.store, "job", {"name": "prod"}, submitted=at, ended=at)
         assert d0ctl("kill", "prod", "--yes").exit_code == 0
         assert d0ctl("archive", "prod", "--yes", "--as", name).exit_code == 0
 
-    said = d0ctl("status", "prod").stderr
+    said, of_pattern = d0ctl("status", "prod").stderr, d0ctl("why", "pr*").stderr
 
-    assert said.startswith("d0ctl: job `prod` was moved to archive `2026-11-30.1`\n")
+    assert said == (
+        "d0ctl: job `prod` was moved to archive `2026-11-30.1`\n"
+        "  jobs of this name are also in archives `2026-11-30.2`, `2026-11-30`\n"
+        "d0ctl status prod --archive 2026-11-30.1\n"
+    )
+    assert "  jobs that it matches are also in archives `2026-11-30.2`, " in of_pattern
 
 
 def test_a_taken_name_of_an_archive_is_the_reason_of_another_one(site: Site, d0ctl: Type) -> None:

@@ -53,15 +53,15 @@ def software(store: Store) -> list[str]:
 
 
 def archived(store: Store, name: str) -> Archived | None:
-    """Return the error for a job that was moved to an archive, the last one of that name.
+    """Return the error for a job that was moved to an archive, with all archives of that name.
 
     None if it is in none, and while an archive is read.
     """
     from d0ctl.select import WILD  # late: completion is to import little
 
-    if store.home.archive or not (archive := _last_with(store.home, name)):
+    if store.home.archive or not (found := _having(store.home, name)):
         return None
-    return Archived(name, archive, is_pattern=not WILD.isdisjoint(name))
+    return Archived(name, found[0], others=found[1:], is_pattern=not WILD.isdisjoint(name))
 
 
 def elsewhere(store: Store, name: str) -> Elsewhere | None:
@@ -71,17 +71,17 @@ def elsewhere(store: Store, name: str) -> Elsewhere | None:
     with open_store(Home(store.home.root), read_only=True) as database:
         if database.rows("jobs", pattern=name):
             location = "in the database: leave out --archive"
-        elif archive := _last_with(store.home, name):
-            location = f"in archive `{archive}`"
+        elif archives := _having(store.home, name):
+            location = f"in archive `{archives[0]}`"
         else:
             return None
     return Elsewhere(f"there is no job `{name}` in archive `{store.home.archive}`, but {location}")
 
 
-def _last_with(home: Home, name: str) -> str | None:
-    """Return the archive with the last job of a name or pattern; None if none has one."""
+def _having(home: Home, name: str) -> list[str]:
+    """Return the archives with jobs of a name or pattern, that of the last one first."""
     found = []
     for path in home.archives.glob("*.db"):
         with open_store(Home(home.root, archive=path.stem), read_only=True) as archive:
             found += [(row["submitted"], path.stem) for row in archive.rows("jobs", pattern=name)]
-    return max(found)[1] if found else None
+    return list(dict.fromkeys(archive for _, archive in sorted(found, reverse=True)))
