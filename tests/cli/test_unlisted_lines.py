@@ -91,6 +91,31 @@ def test_a_line_that_runs_while_the_job_file_loses_it_is_left_out(
     assert faults(site.store) == []
 
 
+def test_packages_of_a_running_line_that_have_not_begun_are_not_counted_as_running(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path, made = tmp_path / "prod.yaml", 'run: "true", inputs: "x-{n}-'
+    steps = [f'{{{made}{at}", outputs: "x-{{n}}-{at + 1}"}}' for at in (1, 2, 3)]
+    packages = ", ".join(['{run: "true", outputs: "x-{n}-1"}', *steps])
+    whole = TEXT.replace('run: "true", outputs: "sim-{n}"', f"packages: [{packages}]")
+    path.write_text(whole)
+    d0ctl("submit", str(path))
+    site.finish("prod/1/4/1")
+    site.launch("prod/1/4/2")
+    path.write_text(whole.replace("[1, 2, 3, 4]", "[1, 2, 3]"))
+
+    said = d0ctl("update", "prod", "--yes").stdout
+    site.end("prod/1/4/2")
+
+    assert (
+        "1 package left running as launched: 1 running\n"
+        "2 packages still to run, in running lines: 2 waiting\n"
+        "1 package left unchanged, in running lines: 1 successful\n"
+        "4 of them are no longer in the job file: no `from` takes their files\n"
+    ) in said
+    assert site.phase("prod/1/4/3") == "ready"
+
+
 GROUPS = """\
   - {name: gen, lines: [{run: "true", outputs: {file: "x-*", late: yes}}]}
   - {name: each, lines: [{for: {p: {from: gen, by: 1}}, run: cat, inputs: "{p}"}]}

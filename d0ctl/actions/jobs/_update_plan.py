@@ -13,7 +13,7 @@ from d0ctl.actions.new_requests import describe_change
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
 from d0ctl.actions.selection import is_whole_job
 from d0ctl.jobfile.spec import JobSpec
-from d0ctl.model import Phase
+from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select.condense import condense
 from d0ctl.store.jobs.correction import acceptance
 from d0ctl.store.jobs.correction.changed_requests import RequestChange
@@ -120,7 +120,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
                            for which in (False, True))  # fmt: skip
     leaving = [package for package in found.without if package.phase != Phase.DROPPED]
     staying = [package for package in found.without if package.phase == Phase.DROPPED]
-    own = "its" if len(made_again) == 1 else "their"
+    own, busy = "its" if len(made_again) == 1 else "their", found.busy.values()
     groups: list[tuple[str, Collection[Place]]] = [
         ("added", found.added),
         ("restored, in the job file again", found.restored.values()),
@@ -133,7 +133,6 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ("up to date again, run with this recipe", found.returned.values()),
         ("whose results are accepted, made with another recipe", by_recipe),
         ("whose results are accepted, made with files that were changed since", by_files),
-        ("left running as launched", found.busy.values()),
         (
             "out of date, run with another recipe or other inputs",
             [package for key, package in stale.items() if key not in found.earlier],
@@ -142,7 +141,11 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             "out of date, run before files were changed, dropped or restored",
             [package for key, package in stale.items() if key in found.earlier],
         ),
-    ]
+        ("left running as launched", _having(busy, Status.LAUNCHED)),
+        ("still to run, in running lines", _having(busy, Status.UNSCHEDULED, Status.SCHEDULED)),
+        ("left unchanged, in running lines",
+         _having(busy, Status.SUCCESSFUL, Status.FAILED, Status.CANCELED)),
+    ]  # fmt: skip
     for change, places in groups:
         if places:
             yield f"{count(len(places), 'package')} {change}: {_by_phase(plan, places)}"
@@ -282,6 +285,11 @@ def _by_phase(plan: UpdatePlan, places: Collection[Place]) -> str:
         "blocked" if phase == Phase.WAITING and plan.is_blocked else phase: phases[phase]
         for phase in ("new", *Phase) if phase in phases
     })  # fmt: skip
+
+
+def _having(places: Iterable[Place], *statuses: Status) -> list[Place]:
+    """Return the packages that have one of these statuses."""
+    return [package for package in places if STATUS_OF[Phase(package.phase)] in statuses]
 
 
 def _paths(job: str, places: Iterable[Place]) -> list[str]:
