@@ -1,6 +1,7 @@
 """`history` of a package: the actions of people that changed it."""
 
 import time
+from pathlib import Path
 
 from d0ctl.store.nodes import placement
 from tests.cli.conftest import Type
@@ -31,6 +32,67 @@ def test_the_history_of_a_package_has_only_the_actions_that_changed_it(
     }
     assert "actions of people\n" in d0ctl("history", "prod/1/1/1").stdout
     assert "actions of people on job `prod`\n" in d0ctl("history", "prod/1/1").stdout
+
+
+def targets_of(d0ctl: Type, path: str) -> list[str]:
+    """The actions that the history of a package lists, the latest first."""
+    actions = document(d0ctl("history", path, "--json").stdout)["actions"]
+    return [f"{action['verb']} {action['target']}" for action in actions]
+
+
+def test_the_history_of_a_package_has_no_action_that_left_it_as_it_was(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    for words in (("retry", "prod"), ("kill", "prod/1/2-3"), ("set-status", "prod/1/3", "failed"),
+                  ("set-status", "prod/1/3", "unscheduled"), ("priority", "prod/1/1", "70"),
+                  ("edit", "prod/1/1", "--cpus", "2"), ("hold", "prod/1/1"), ("pause", "prod"),
+                  ("release", "prod/1/1"), ("limit", "prod", "--max-running", "3")):  # fmt: skip
+        d0ctl(*words, "--yes" if words[0] in ("kill", "set-status") else "--reason=so")
+
+    of_job = ["limit prod", "pause prod"]
+    assert targets_of(d0ctl, "prod/1/1/1") == [*of_job, "submit prod"]
+    assert targets_of(d0ctl, "prod/1/2/1") == [*of_job, "kill prod/1/2-3", "retry prod",
+                                                "submit prod"]  # fmt: skip
+    assert targets_of(d0ctl, "prod/1/1/2") == [
+        "limit prod", "release prod/1/1", "pause prod", "hold prod/1/1", "edit prod/1/1",
+        "priority prod/1/1", "submit prod",
+    ]  # fmt: skip
+
+
+def test_the_history_of_a_package_has_only_the_updates_that_may_have_changed_it(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = "job: phys\nstages: [{lines: [{run: a, outputs: a}, {run: b, outputs: b}, {run: c}]}]\n"
+    (file := tmp_path / "phys.yaml").write_text(text)
+    d0ctl("submit", str(file))
+    site.finish("phys/1/1/1")
+    site.finish("phys/1/2/1")
+    file.write_text(text.replace("run: a", "run: x").replace("run: b", "run: y"))
+
+    for words in (("phys/1/1", "--accept"), ("phys/1", "--again"), ("phys",)):
+        d0ctl("update", *words)
+        file.write_text(file.read_text().replace("run: c", "run: cc"))
+
+    assert targets_of(d0ctl, "phys/1/1/1") == ["update phys/1/1", "submit phys"]
+    assert targets_of(d0ctl, "phys/1/2/1") == ["update phys", "update phys/1", "submit phys"]
+    assert targets_of(d0ctl, "phys/1/3/1") == ["update phys", "update phys/1", "submit phys"]
+
+
+def test_the_history_of_a_successful_package_has_the_drop_of_its_line(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--yes")
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--yes")
+    d0ctl("restore-line", "prod/1/1")
+
+    dropped = ["restore-line prod/1/1", "kill-line prod/1/1", "submit prod"]
+    assert targets_of(d0ctl, "prod/1/1/2") == dropped
 
 
 def test_the_history_of_a_package_has_the_action_on_others_that_dropped_it(
