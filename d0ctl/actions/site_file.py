@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +114,33 @@ def unaccepted(home: Home, site: Site, differences: Sequence[Difference]) -> Ite
         are = "host key of" if len(names) == 1 else "host keys of"
         yield (f"d0ctl has accepted no {are} {listed(names)}: `site apply` asks for it on a "
                "terminal, and elsewhere it needs `accept-key` in the file")  # fmt: skip
+
+
+def other_keys(home: Home, site: Site, differences: Sequence[Difference]) -> Iterator[str]:
+    """Say which known hosts have an accepted key that is not among those of the file.
+
+    `site apply` leaves these as they are: only a person replaces a key that is accepted.
+    """
+    from d0ctl.nodes.transports import hostkeys  # late: only for keys in the file
+    from d0ctl.nodes.transports.resolve import resolve
+
+    nodes, clusters = to_meet(site, differences), logins_to_meet(site, differences)
+    hosts = [("node", node.address, node.accept_key) for node in site.nodes if node not in nodes]
+    hosts += [("cluster", entry.pilots.address(entry.name), entry.accept_key)
+              for entry in site.clusters if entry.pilots and entry not in clusters]  # fmt: skip
+    for kind, address, keys in hosts:
+        if not keys or not address.destination:
+            continue
+        route = resolve(address.destination, address.identity)
+        own, *before = (
+            [entry.key.fingerprint for entry in hostkeys.entries(home.known_hosts, hop.known_as)
+             if not entry.revoked]
+            for hop in reversed(route.hops)
+        )  # fmt: skip
+        if own and set(own).isdisjoint(keys) and not set(keys).issubset(chain(*before)):
+            yield (f"{kind} `{address.name}`: its accepted host key is {own[0]}, which is not "
+                   "under `accept-key` in the file; `site apply` changes no accepted "
+                   "key")  # fmt: skip
 
 
 def without_nodes(rows: Sequence[Node], site: Site) -> Iterator[str]:

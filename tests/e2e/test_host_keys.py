@@ -113,6 +113,36 @@ def test_the_key_of_a_node_that_moves_goes_into_the_site_file(site: Site, farm: 
     assert names(site) == ["localhost", "farm"]
 
 
+def test_a_site_file_with_an_earlier_key_is_no_match_and_changes_no_accepted_key(
+    site: Site, farm: Sshd
+) -> None:
+    entry = f"destination: {farm.destination}, identity: {farm.identity}, same-machine: yes"
+
+    def said(*command: str, also: str = "") -> tuple[int, str, str]:
+        text = f'nodes: {{farm: {{{entry}, accept-key: ["{key}", "{STRANGER}"]{also}}}}}'
+        done = site.d0ctl("site", *command[:1], site.write(text, "site.yaml"), *command[1:])
+        return done.code, done.out, done.err
+
+    key = fingerprint(farm)
+    said("apply")
+    site_file = ["diff"], ["apply", "--dry-run"], ["apply"]
+    same = [said(*command) for command in site_file]
+    farm.replace_host_key()
+    site.ok("node", "accept-key", "farm", fingerprint(farm))
+
+    stale = [said(*command) for command in site_file]
+    changed = [said(*command, also=", speed: 2") for command in site_file[:2]]
+
+    remark = (
+        f"node `farm`: its accepted host key is {fingerprint(farm)}, which is not under "
+        "`accept-key` in the file; `site apply` changes no accepted key\n"
+    )
+    assert same == [(0, "no changes: the site matches the file\n", "")] * 3
+    assert stale == [(0, "no changes\n", remark)] * 3
+    assert [(code, remark in err) for code, _, err in changed] == [(1, True), (0, True)]
+    assert known(site) == farm.known_hosts_line
+
+
 def test_a_python_that_is_none_is_named_as_the_cause(site: Site, farm: Sshd) -> None:
     trust = ["--accept-key", fingerprint(farm)]
     done = site.d0ctl(*add(farm, *trust, "--python", "/bin/true"))

@@ -60,12 +60,13 @@ def diff(file: SiteFile = None, json: options.Json = False) -> None:
         others = site_comparison.unnamed(store, wanted)
         obstacle = site_file.obstacle(store, wanted, differences)
         useless = list(site_file.without_nodes(registry.nodes(store), wanted))
+        keys = list(site_file.other_keys(session.home(), wanted, differences))
     if json:
         emit_json({"changes": [fill(SiteDifference, difference) for difference in differences]})
     else:
-        for line in site_text.comparison(differences, is_whole=not others):
+        for line in site_text.comparison(differences, is_whole=not (others or keys)):
             emit(line)
-        for remark in (*useless, *site_text.unnamed(others)):
+        for remark in (*useless, *keys, *site_text.unnamed(others)):
             say(remark)
     if obstacle is not None:
         say(site_text.refused(obstacle))
@@ -90,12 +91,14 @@ def apply(
             differences = site_comparison.compare(store, wanted)
             site_changes.check(store, wanted, differences)
             others = site_comparison.unnamed(store, wanted)
+            keys = list(site_file.other_keys(session.home(), wanted, differences))
             remarks = [
                 *site_file.remarks(store, wanted, differences, time.time()),
                 *site_file.unaccepted(session.home(), wanted, differences),
+                *keys,
                 *site_text.unnamed(others),
             ]
-        _print(differences, would=True, is_whole=not others)
+        _print(differences, would=True, is_whole=not (others or keys))
         for remark in remarks:
             say(remark)
         return
@@ -112,8 +115,10 @@ def apply(
             now=time.time(), source=str(absolute(path)),
         )  # fmt: skip
         others = site_comparison.unnamed(store, wanted)
-    _print(differences, would=False, is_known=not changing.is_confirmed(), is_whole=not others)
-    for remark in site_text.unnamed(others):
+        keys = list(site_file.other_keys(session.home(), wanted, differences))
+    _print(differences, would=False, is_known=not changing.is_confirmed(),
+           is_whole=not (others or keys))  # fmt: skip
+    for remark in (*keys, *site_text.unnamed(others)):
         say(remark)
 
 
