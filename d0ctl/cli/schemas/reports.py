@@ -132,6 +132,12 @@ class UsedByStage(Used):
     stage: Annotated[str, Meta(description="JOB/NUMBER NAME.")]
 
 
+class UsedByPackage(Used):
+    package: Annotated[
+        str, Meta(description="JOB/STAGE/*/NUMBER NAME: this package of all lines of a stage.")
+    ]
+
+
 class FailuresByReason(TypedDict):
     """How many attempts failed for a reason."""
 
@@ -140,7 +146,7 @@ class FailuresByReason(TypedDict):
 
 
 class UsageReport(TypedDict):
-    """What ended attempts took, by node, software, researcher, job and stage."""
+    """What ended attempts took, by node, software, researcher, job, stage and package."""
 
     selector: str | None
     since: Time | None
@@ -151,6 +157,7 @@ class UsageReport(TypedDict):
     by_researcher: NotRequired[list[UsedByResearcher]]
     by_job: NotRequired[list[UsedByJob]]
     by_stage: NotRequired[list[UsedByStage]]
+    by_package: NotRequired[list[UsedByPackage]]
 
 
 class BytesAt(TypedDict):

@@ -19,7 +19,7 @@ WIDE = 150
 """From how many columns on the long headings are used."""
 
 TITLES = {"node": "nodes", "software": "software", "researcher": "researchers", "job": "jobs",
-          "stage": "stages"}  # fmt: skip
+          "stage": "stages", "package": "packages"}  # fmt: skip
 """The heading of the table of each group."""
 
 WASTED = ("wasted: CPU time of failed and lost attempts, or their run time if their CPU time is "

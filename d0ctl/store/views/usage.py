@@ -1,4 +1,4 @@
-"""The use of attempts, by node, software, researcher, job and stage."""
+"""The use of attempts, by node, software, researcher, job, stage and package."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -13,8 +13,11 @@ from d0ctl.store.nodes.site import setting
 from d0ctl.store.rows import make
 from d0ctl.store.views import selection
 
-GROUPS = ("node", "software", "researcher", "job", "stage")
-"""The properties by which attempts are counted."""
+GROUPS = ("node", "software", "researcher", "job", "stage", "package")
+"""The properties by which attempts are counted.
+
+Packages of all lines of a stage with the same place and name count together, and on request only.
+"""
 
 _SUMS = ("attempts", "successful", "failed", "cpu_s", "reserved_s", "core_s", "wasted_s",
          "ran_s", "waited_s", "waits")  # fmt: skip
@@ -100,10 +103,18 @@ _NAMES: dict[str, Callable[[Row], str]] = {
     "node": lambda row: str(row["node"]),
     "job": lambda row: str(row["job"]),
     "stage": lambda row: f"{row['job']}/{row['stage']} {row['stage_name']}",
+    "package": lambda row: f"{row['job']}/{row['stage']}/*/{row['package']}",
 }
 
 
-def read(store: Store, wanted: Selector | None, *, since: float, now: float) -> Report:
+def read(
+    store: Store,
+    wanted: Selector | None,
+    *,
+    since: float,
+    now: float,
+    packages: bool = False,
+) -> Report:
     """Count the use of the attempts of a selection, or all, that ended since a time.
 
     Raises NotFound if nothing matches the selection.
@@ -114,12 +125,14 @@ def read(store: Store, wanted: Selector | None, *, since: float, now: float) -> 
     else:
         selected = selection.choose(store, wanted, now=now, lenient=True)
         selected.change("use_of_selected", since=since)
-    rows = store.rows("use_by_stage_and_node")
+    rows = store.rows("use_by_stage_and_node", packages=int(packages))
     said = setting(store, "researchers") or {}
     groups = {key: _grouped(rows, name) for key, name in _NAMES.items()}
     groups["researcher"] = _grouped(rows, lambda row: owner_of(str(row["researcher"]), said))
     groups["software"] = [make(Usage, row) for row in store.rows("use_by_software")]
     whole = _grouped(rows, lambda _: "all")
+    if not packages:
+        groups["package"] = []
     failures = [(row["reason"], row["count"]) for row in store.rows("use_failures")]
     return Report(
         whole[0] if whole else Usage("all"), {key: groups[key] for key in GROUPS}, failures

@@ -309,10 +309,12 @@ select attempt.id, package.id, package.stage_id, coalesce(attempt.cpus, requirem
  where attempt.ended >= :since and attempt.outcome <> 'refused';
 
 -- name: use_by_stage_and_node
--- The included attempts of each stage on each node: how they ended, CPU seconds, CPUs times run
--- time, of all and where the CPU time is known, the CPU time of failures, the run times of successes,
--- and how long packages waited.
+-- The included attempts of each stage on each node, with :packages those of each package of a line:
+-- how they ended, CPU seconds, CPUs times run time, of all and where the CPU time is known, the CPU
+-- time of failures, the run times of successes, and how long packages waited.
 select job.name as job, job.originator as researcher, stage.seq as stage, stage.name as stage_name,
+       iif(:packages, (select iif(name = cast(seq as text), name, format('%d %s', seq, name))
+                         from package where id = attempt_use.package_id), null) as package,
        attempt.node_name as node, count(*) as attempts,
        sum(attempt.outcome = 'successful') as successful,
        sum(attempt.outcome in ('failed', 'lost')) as failed,
@@ -336,8 +338,8 @@ select job.name as job, job.originator as researcher, stage.seq as stage, stage.
   join run_end on run_end.attempt_id = attempt.id
   join stage on stage.id = attempt_use.stage_id
   join job on job.id = stage.job_id
- group by attempt_use.stage_id, attempt.node_name
- order by job.id, stage.seq, attempt.node_name;
+ group by attempt_use.stage_id, package, attempt.node_name
+ order by job.id, stage.seq, package, attempt.node_name;
 
 -- name: use_by_software
 -- The binaries that the included attempts ran, by software; those without software together. In a

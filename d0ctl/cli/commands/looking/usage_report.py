@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from d0ctl.store import Store
     from d0ctl.store.views.usage import NodeStay, Report, Usage
 
-_GROUPS = ("node", "software", "researcher", "job", "stage")
+_GROUPS = ("node", "software", "researcher", "job", "stage", "package")
 
 By = Annotated[
     list[str] | None,
     typer.Option("--by", metavar="GROUP", autocompletion=lambda: list(_GROUPS),
-                 help="node, software, researcher, job or stage; may be repeated (default: all)."),
+                 help="node, software, researcher, job, stage or package; may be repeated "
+                      "(default: all but package)."),
 ]  # fmt: skip
 
 Since = Annotated[
@@ -71,7 +72,9 @@ def usage(
     reports, stays = list["Report"](), list["NodeStay"]()
     for opened in readers(began, with_archives=with_archives):
         with opened as store, store.reading():
-            reports.append(view.read(store, wanted, since=began, now=now))
+            reports.append(
+                view.read(store, wanted, since=began, now=now, packages="package" in groups)
+            )
             stays += view.stays(store) if html is not None else []
     report = view.merged(reports)
     stays.sort(key=lambda stay: stay.began)
@@ -133,7 +136,7 @@ def _checked(by: list[str] | None) -> list[str]:
     for name in by or ():
         if name not in _GROUPS:
             raise BadUsage(f"`--by {name}` is not one of {', '.join(_GROUPS)}")
-    return by or list(_GROUPS)
+    return by or [name for name in _GROUPS if name != "package"]
 
 
 def _about(selector: str | None, period: float | None) -> str:
