@@ -156,3 +156,29 @@ def test_a_line_that_is_being_killed_is_not_to_be_restored_before_that_has_ended
     for dropped in ("prod/1/1", "prod/1/1/1", "prod/1/1/2", "prod:sim-1"):
         assert restore in suggested(d0ctl, "why", dropped)
     assert d0ctl("restore-line", "prod/1/1").exit_code == 0
+
+
+def test_inputs_that_an_update_adds_later_do_not_count_as_those_of_the_run(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path = tmp_path / "prod.yaml"
+    text = (
+        "job: prod\nstages:\n"
+        "- {name: sim, lines: [{for: {n: [1, 2]}, run: 'echo > x{n}', outputs: 'x{n}'}]}\n"
+        "- {name: merge, lines: [{run: cat x* > all, inputs: {from: sim}, outputs: all}]}\n"
+    )
+    path.write_text(text)
+    d0ctl("submit", str(path))
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    site.finish("prod/1/1/1")
+    site.finish("prod/2/1/1")
+    before = d0ctl("status", "prod").stdout
+    path.write_text(text.replace("[1, 2]", "[1, 2, 3, 4]"))
+    d0ctl("update", "prod")
+
+    assert "prod/2/1/1 ran with 1 of 2 inputs, missing: x2" in before
+    for page in (d0ctl("status", "prod").stdout, d0ctl("results", "prod").stderr):
+        assert "prod/2/1/1 ran with 1 of 2 inputs at that time, missing: x2" in page
+    assert "- it ran with 1 of 2 inputs at that time, " in d0ctl("why", "prod/2/1/1").stdout
+    d0ctl("update", "prod", "--again")
+    assert "prod/2/1/1 will run with 3 of 4 inputs, missing: x2" in d0ctl("status", "prod").stdout

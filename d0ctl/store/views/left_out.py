@@ -36,6 +36,8 @@ class Shortfall(Struct, frozen=True):
     """Whether its last attempt lacked inputs, too: a failed package loses some after it ran."""
     restoring: tuple[str, ...] = ()
     """The arguments of `restore-line` by which it gets all of them; empty if none are known."""
+    is_outdated: bool = False
+    """Whether it has succeeded with another definition, maybe other inputs, than it has now."""
 
     def sentence(self, most: int = 5) -> str:
         """`97 of 100 inputs, missing: ...`, and by which command it gets these, if it is known."""
@@ -49,7 +51,9 @@ class Shortfall(Struct, frozen=True):
         job = self.path.partition("/")[0]
         if how and self.phase == Phase.DONE and not self.restoring[0].startswith(f"{job}/"):
             how += f", then `d0ctl update {self.path} --again`"
-        return f"{self.supplied:,} of {self.asked:,} inputs, missing: {listed(names)}{how}"
+        then = " at that time" * self.is_outdated
+        inputs = f"{self.supplied:,} of {self.asked:,} inputs{then}"
+        return f"{inputs}, missing: {listed(names)}{how}"
 
 
 REMOVED = 2
@@ -101,7 +105,7 @@ def shortfall(store: Store, package: int, path: str, phase: str) -> Shortfall | 
     assert row is not None
     has_run = phase != Phase.FAILED or bool(store.value("lacked_inputs", package=package))
     return Shortfall(path, phase, row["given"], row["asked"], tuple(names), has_run,
-                     _restoring(store, package))  # fmt: skip
+                     _restoring(store, package), row["outdated"] == 1)  # fmt: skip
 
 
 def _restoring(store: Store, package: int) -> tuple[str, ...]:

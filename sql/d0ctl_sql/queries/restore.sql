@@ -552,9 +552,13 @@ select attempt.left_out is not null
  where package.id = :package;
 
 -- name: count_inputs
--- How many files a package gets from others, and how many it requests.
+-- How many files a package gets from others, and how many it requests; whether it has succeeded with
+-- another definition than its job file has now.
 select count(distinct case when input.dropped = 0 then file_id end) as given,
-       count(distinct file_id) as asked
+       count(distinct file_id) as asked,
+       exists (select 1
+                 from outdated_package join package on package.id = package_id
+                where package_id = :package and by_recipe = 1 and phase = 'done') as outdated
   from input join file on file.id = input.file_id and file.package_id is not null
  where input.package_id = :package and own = 0;
 
