@@ -48,6 +48,11 @@ def refuse_state(verb: str, typed: list[str]) -> None:
                        hint=shlex.join(["d0ctl", *verb.split(), *right]))  # fmt: skip
 
 
+def is_selector(word: str) -> bool:
+    """Return whether a word selects files, packages or a job, and so is no name of a node."""
+    return not set(":/*?[").isdisjoint(word) or _is_job(word)
+
+
 def _is_job(word: str) -> bool:
     from d0ctl.store.views import browse
 

@@ -8,7 +8,7 @@ from d0ctl.config import Home
 from tests.cli.catalogue import write
 from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed
-from tests.support.building import document
+from tests.support.building import document, production
 from tests.support.rows import change, value
 from tests.support.site import Site
 
@@ -162,3 +162,20 @@ def test_nodes_without_their_option_are_answered_with_it(d0ctl: Type) -> None:
         "d0ctl: unexpected argument `farm01 farm02`\n"
         "if these are nodes: --node farm01 --node farm02\n"
     )
+
+
+def test_further_selectors_are_not_taken_for_nodes(site: Site, d0ctl: Type) -> None:
+    site.submit(production("keep2"))
+    again = "one at a time: type the command again for "
+
+    answers = {
+        words: d0ctl(*words.split()).stderr.splitlines()[-1]
+        for words in ("file purge keep:* keep2:* k3:x", "file purge keep keep2",
+                      "file list keep:* keep2/1", "software push reco/v1 reco/v2",
+                      "file purge keep:* keep3")
+    }  # fmt: skip
+
+    assert list(answers.values()) == [
+        f"{again}'keep2:*' k3:x", f"{again}keep2", f"{again}keep2/1", f"{again}reco/v2",
+        "if these are nodes: --node keep3",
+    ]  # fmt: skip

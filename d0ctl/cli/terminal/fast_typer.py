@@ -4,6 +4,7 @@ The import of pydantic would cost each call, and each TAB, more than everything 
 """
 
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -212,7 +213,12 @@ def _meant(error: Any) -> str | None:
     if extra and (part := _part(error.ctx, extra[1])):
         return part
     if extra and any("--node" in parameter.opts for parameter in error.ctx.command.params):
-        options = " ".join(f"--node {name}" for name in extra[1].split())
+        from d0ctl.cli import likely_words  # late: it imports the actions
+
+        others = extra[1].split()
+        if any(likely_words.is_selector(word) for word in others):
+            return f"one at a time: type the command again for {shlex.join(others)}"
+        options = " ".join(f"--node {name}" for name in others)
         return f"if these are nodes: {options}"
     if extra and any("--shell" in parameter.opts for parameter in error.ctx.command.params):
         return f"{error.ctx.command_path} --shell {extra[1]}"
