@@ -255,13 +255,12 @@ def still_stopped(jobs: Sequence[StoppedJob], killing: Sequence[tuple[str, int]]
 
 
 def readers(found: Listed, how: str, whose: str = "", besides: Container[str] = (),
-            did: str = "read these files or what was made of them") -> Iterator[str]:  # fmt: skip
-    """Name packages that have read files, and stay as they are, and how to run them again, but for
-    jobs that refuse it.
-    """
+            did: str = "read these files or what was made of them",
+            then: str = "will not run again by this") -> Iterator[str]:  # fmt: skip
+    """Name packages that have read files, and how to run them again, but for jobs that refuse."""
     if found.number:
         has = count(found.number, f"package{whose} has", f"packages{whose} have")
-        yield f"{has} {did}, and will not run again by this"
+        yield f"{has} {did}, and {then}"
         yield from few(found.first, found.number)
         every = dict.fromkeys(path.partition("/")[0] for path in found.first)
         jobs = list(takewhile(lambda job: job not in besides, every))  # later ones read of these

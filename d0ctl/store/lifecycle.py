@@ -186,6 +186,11 @@ def losing(selected: Selection) -> list[Row]:
     return selected.rows("choose_losing")
 
 
+def launched_readers(selected: Selection) -> list[Row]:
+    """Return the first launched packages that go on with files that a drop removes."""
+    return selected.rows("launched_readers")
+
+
 def left_unread(selected: Selection) -> UnreadFiles:
     """Return the inputs that are removed if the selected packages are dropped."""
     rows = selected.rows("left_unread")

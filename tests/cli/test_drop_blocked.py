@@ -20,6 +20,17 @@ stages:
   - {name: make, lines: [{run: x, outputs: b}, {run: x, outputs: c}]}
   - {name: read, lines: [{run: x, inputs: {from: make}, after: set-up/1, outputs: d}]}
 """
+OWN = """\
+job: own
+stages:
+  - {name: gen, lines: [{for: {n: [1, 2]}, run: x, outputs: "g{n}"}]}
+  - {name: all, lines: [{run: x, inputs: {from: gen}, outputs: all}]}
+  - {name: plot, lines: [{run: x, inputs: all}]}
+"""
+READS = """\
+job: reads
+stages: [{lines: [{run: x, inputs: "own:g2", outputs: m}]}]
+"""
 
 
 def test_a_drop_says_which_other_package_keeps_a_reader_blocked(site: Site, d0ctl: Type) -> None:
@@ -118,3 +129,49 @@ def test_a_reader_that_requires_more_than_there_can_be_stays_blocked(
     assert "keeps 6; it waits for `prod/1/5/1`, which is failed\n" in plan
     assert "`prod/2/1/1` stays blocked: it waits for `prod/1/5/1`, which is failed\n" in first
     assert "1 package continues without these files\nnow 75.0% of stage `reco`" in enough
+
+
+def submit_both(d0ctl: Type, folder: Path) -> None:
+    """Submit a job, and another one that reads a file of it."""
+    for name, text in (("own", OWN), ("reads", READS)):
+        (file := folder / f"{name}.yaml").write_text(text)
+        assert d0ctl("submit", str(file)).exit_code == 0
+
+
+def test_a_drop_names_the_launched_packages_that_go_on_with_the_files(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    submit_both(d0ctl, tmp_path)
+    site.finish("own/1/1/1")
+    site.finish("own/1/2/1")
+    site.launch("own/2/1/1")
+
+    goes_on = (
+        "1 package already launched has these files or what was made of them, and will go on with"
+        " them\n  own/2/1/1\n"
+        "to run it again without, after the end: d0ctl update own/2/1/1 --again\n"
+    )
+    drop = ("kill-line", "own/1/2", "--drop-outputs")
+    planned = d0ctl(*drop, "--dry-run").stdout
+    assert goes_on in planned and "read by no other package" not in planned
+    assert goes_on in d0ctl(*drop).stdout
+    site.end("own/2/1/1")
+    assert d0ctl("update", "own/2/1/1", "--again").exit_code == 0
+    assert site.phase("own/2/1/1") == "ready"
+
+
+def test_a_drop_names_no_update_of_a_launched_package_that_needs_the_files(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    submit_both(d0ctl, tmp_path)
+    site.finish("own/1/1/1")
+    site.finish("own/1/2/1")
+    site.finish("own/2/1/1")
+    site.launch("own/3/1/1")
+    site.launch("reads/1/1/1")
+
+    said = d0ctl("kill-line", "own/1/2", "--drop-outputs").stdout
+
+    have = "2 packages already launched have these files or what was made of them, and will go on"
+    assert f"{have} with them\n  own/3/1/1\n  reads/1/1/1\n" in said
+    assert "after the end: d0ctl update own --again\n" in said and "update reads" not in said

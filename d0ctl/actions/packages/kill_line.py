@@ -59,6 +59,10 @@ class KillLinePlan(Plan):
     """Whether packages have run without these files before, so that an undo needs --again."""
     readers: Listed = NONE
     """Packages that have succeeded with these files, and stay as they are."""
+    launched: Listed = NONE
+    """Launched packages that have these files, and go on with them."""
+    lacking: frozenset[str] = frozenset()
+    """The jobs of those that can't run again without these files."""
     needing: Listed = NONE
     """The lines of other jobs with those of them that require these files."""
     behind: Listed = NONE
@@ -106,6 +110,7 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
     everything = sum(phases.values())
     packages = everything - sum(stay.values())
     files = lifecycle.count_files(selected, dropped=False)
+    launched = lifecycle.launched_readers(selected)
     return KillLinePlan(
         request=request,
         selected=selected,
@@ -123,6 +128,8 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
         losing=losing_packages(selected, enough=bool(enough)),
         is_lacked=restore_line.launched_without(selected) is not None,
         readers=retry.readers_done(selected),
+        launched=retry.with_needs(selected.store, retry.listed(launched)),
+        lacking=frozenset(row["path"].partition("/")[0] for row in launched if row["lacks"]),
         needing=retry.lines_needing_elsewhere(selected),
         behind=retry.lines_needing_elsewhere(selected, behind=True),
         unread=lifecycle.left_unread(selected),
@@ -189,7 +196,7 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
         "successful, and left without inputs, so that their files are dropped, too",
         plan.following, "package", wording.phases(plan.followed),
     )  # fmt: skip
-    is_read = plan.losing or plan.readers.number
+    is_read = plan.losing or plan.readers.number or plan.launched.number
     alone = "dropped, and read by no other package"
     removed = "removed from the inputs of later packages" if is_read else alone
     yield from wording.counted(removed, plan.files, "file", plan.files_lost)
@@ -205,11 +212,16 @@ def _others(stage: Enough) -> str:
 
 
 def _left(plan: KillLinePlan) -> Iterator[str]:
-    """Say which packages have read the files, which lines of other jobs need them, and can't run
-    again without, and which inputs nothing reads now.
+    """Say which packages have read the files, or go on with them, which lines of other jobs need
+    them, and can't run again without, and which inputs nothing reads now.
     """
     refused = {path.partition("/")[0] for path in (*plan.needing.first, *plan.behind.first)}
     yield from wording.readers(plan.readers, "to run {them} again without", besides=refused)
+    yield from wording.readers(
+        plan.launched, "to run {them} again without, after the end", " already launched",
+        besides=refused | plan.lacking, did="these files or what was made of them",
+        then="will go on with them",
+    )  # fmt: skip
     yield from needing_elsewhere(plan.needing, plan.behind)
     yield from wording.left_unread(plan.unread)
 

@@ -168,6 +168,46 @@ select package.id,
         and package.phase in (select name from phase where is_active = 1))
  order by package.id;
 
+-- name: launched_readers
+-- How many launched packages go on with files of the selected ones, which are dropped, or with what
+-- others made of these, and the first ones. Whether one of the same job `lacks` files to run again: it
+-- requires a dropped one, or has read no others.
+with reader as (
+    select package.id, package.job_id,
+           max(maker.is_dropped = 1
+               and (input.required = 1
+                    or not exists (select 1
+                                     from input as other
+                                     join file as found on found.id = other.file_id
+                                          and found.dropped = 0
+                                    where other.package_id = package.id and other.own = 0
+                                      and other.required = 0 and found.package_id is not null
+                                      and found.package_id not in (select package_id
+                                                                     from selected_package))))
+           as lacks
+      from (select package_id, 1 as is_dropped from selected_package
+             union all
+            select package_id, 0 from selected_package_reader) as maker
+      join file on file.package_id = maker.package_id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package on package.id = input.package_id
+           and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable',
+                                 'transferring')
+     where package.id not in (select package_id from selected_package)
+       and not (package.early = 1 and package.phase <> 'transferring'
+                and (file.present = 0
+                     or exists (select 1 from streamed_input
+                                 where streamed_input.package_id = package.id
+                                   and streamed_input.file_id = file.id
+                                   and streamed_input.state < 2)))
+     group by package.id)
+select count(*) over () as number, package_path.path,
+       max(reader.lacks) over (partition by reader.job_id) as lacks
+  from reader
+  join package_path on package_path.package_id = reader.id
+ order by reader.id
+ limit 10;
+
 -- name: unmade_beside
 -- Packages that run only after a retry, beside the selected ones, of the jobs of these :readers and of
 -- those whose files these jobs read.
