@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from d0ctl.model import STATUS_OF, Counts, Group, Phase, Status, by_status
 from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.archived import replaced
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.drawing.spans import cut
 from d0ctl.store.connection import Store
-from d0ctl.store.files.selected_files import CONTROL, OF_OTHERS, RESIZED, WRITTEN_AGAIN, FileRow
+from d0ctl.store.files.selected_files import CONTROL, REPLACED, RESIZED, WRITTEN_AGAIN, FileRow
 from d0ctl.store.nodes.standstill import JobStanding, node_views
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, count, duration, listed, size
@@ -158,7 +159,7 @@ CHANGED = {
     "": "",
     RESIZED: " (it has another size now: it was changed after its delivery)",
     WRITTEN_AGAIN: " (it was written again after its delivery; `doctor --checksums` compares)",
-    OF_OTHERS: " (of a later job of this name: earlier ones have `results/JOB.1` and so on)",
+    REPLACED: "",
 }
 """What is said of a result that may not be the one that was delivered."""
 
@@ -197,10 +198,7 @@ def why_absent(file: FileRow, job: JobSummary, difference: str = "") -> str:
              if copy["node"] or copy["cluster"] != CONTROL]  # fmt: skip
     if nodes:
         return f"only on {', '.join(nodes)}"
-    if difference == OF_OTHERS:
-        folder = f"results/{job.name}"
-        return f"not in {folder}: earlier jobs of this name have `{folder}.1` and so on"
-    return "missing from results/"
+    return replaced(job.name) if difference == REPLACED else "missing from results/"
 
 
 def _maker_state(phase: str | None, job: JobSummary) -> str:

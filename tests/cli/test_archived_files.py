@@ -33,7 +33,7 @@ def archived(site: Site, home: Home, d0ctl: Type, tmp_path: Path) -> Path:
         site.finish(f"old/{package}/1")
     result = home.result("old", "all")
     result.parent.mkdir(parents=True, exist_ok=True)
-    result.write_text("1")
+    result.write_text("1234567890")
     assert d0ctl("archive", "old", "--as", "a", "--yes").exit_code == 0
     return result
 

@@ -194,34 +194,3 @@ def test_a_result_that_was_written_again_with_the_same_size_is_made_again_for_a_
 
     assert (site.home.root / "results/reader/copy.txt").read_text() == before
     assert path.read_text() == before
-
-
-def test_a_result_of_an_archived_job_that_a_later_one_moved_aside_is_not_called_missing(
-    site: Site,
-) -> None:
-    run(site, 1)
-    site.ok("archive", "fix", "--as", "old", "--yes")
-    site.ok("submit", site.write(JOB.format(n=1)))
-
-    listed = site.ok("results", "fix", "--archive", "old")
-    copied = site.d0ctl("results", "fix", "--archive", "old", "--copy", str(site.home.root / "out"))
-
-    aside = "not in results/fix: earlier jobs of this name have `results/fix.1` and so on"
-    assert aside in listed and "missing" not in listed
-    assert f"not copied: {aside}" in copied.err
-
-
-def test_results_of_a_later_job_are_not_shown_as_those_of_an_archived_one(site: Site) -> None:
-    run(site, 1)
-    site.ok("archive", "fix", "--as", "old", "--yes")
-    assert "later job" not in site.ok("results", "fix", "--archive", "old")
-    (site.home.results / "fix/1.txt").touch()  # as a copy of the folder does
-    assert "later job" not in site.ok("results", "fix", "--archive", "old")
-    site.ok("run", site.write(JOB.format(n=2).replace("echo", "echo -")))
-
-    assert "(of a later job of this name" in site.ok("results", "fix", "--archive", "old")
-    assert "later job" not in site.ok("results", "fix")
-    (site.home.results / "fix/1.txt").write_text("other\n")
-    answer = site.d0ctl("results", "fix", "--archive", "old", "--copy", str(site.home.root / "out"))
-    assert "not copied: not in results/fix: earlier jobs of this name have" in answer.err
-    assert "checksum" not in answer.err and "d0ctl --archive old why" not in answer.err

@@ -7,10 +7,19 @@ from msgspec import Struct
 from d0ctl.config import Home
 from d0ctl.model import Phase
 from d0ctl.show.cards.file_lists import REMOVED, gone
+from d0ctl.show.drawing.archived import replaced
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
-from d0ctl.store.files.selected_files import CONTROL, FileRow, is_missing, is_there
+from d0ctl.store.files.selected_files import (
+    CONTROL,
+    REPLACED,
+    FileRow,
+    difference,
+    is_missing,
+    is_there,
+    result_folder,
+)
 from d0ctl.units import listed, size
 
 
@@ -29,8 +38,8 @@ class FileLine(Struct, frozen=True):
     is_present: bool
     is_dropped: bool
     is_result: bool
-    is_gone: bool
-    """Whether it is no longer in results/, where it was delivered."""
+    in_results: str
+    """How a result is in results/, or that it is missing there; empty for another file."""
     is_archived: bool
     """Whether it is read from an archive."""
     caches: Sequence[str]
@@ -47,16 +56,24 @@ class File(Struct, frozen=True):
 
 def line_of(home: Home, row: FileRow) -> FileLine:
     """Return the line of a selected file; ask the disk whether a result is still there."""
-    is_gone = is_missing(home, row)
+    is_away = is_missing(home, row) or home.archive
     caches = [str(copy["node"] or copy["cluster"]) for copy in row.copies]
     return FileLine(
         f"{row.job}:{row.name}", row.maker, row.maker_phase,
         None if row.maker else _origin(row), row.size,
         row.disposition or row.dispositions, bool(row.present), bool(row.dropped),
-        bool(row.result), is_gone, bool(home.archive),
-        [name for name in caches if not (is_gone and name == CONTROL)], row.stored,
+        bool(row.result), _in_results(home, row), bool(home.archive),
+        [name for name in caches if not (is_away and name == CONTROL)], row.stored,
         row.removed,
     )  # fmt: skip
+
+
+def _in_results(home: Home, row: FileRow) -> str:
+    if is_missing(home, row):
+        return replaced(row.job) if difference(home, row) == REPLACED else "missing from results/"
+    folder = result_folder(home, row.job, [row]).name
+    is_there = row.result and row.present
+    return f"in results/{f'{folder}/' * (folder != row.job)}" if is_there else ""
 
 
 def _origin(row: FileRow) -> str:
@@ -83,14 +100,12 @@ def cells(line: FileLine) -> list[Cell]:
 
 
 def _locations(line: FileLine) -> str:
-    places = ["in results/"] if line.is_result and line.is_present and not line.is_gone else []
+    places = [line.in_results] if line.in_results else []
     places += [line.origin] if line.origin else []
     caches = ["this machine" if name == CONTROL else name for name in line.caches]
     caches = [name for name in caches if f"on {name}" not in places]
     places += [f"on {', '.join(caches)}"] if caches else []
     places += [f"stored at {locator}" for locator in line.stored_at]
-    if line.is_gone:
-        return listed(["missing from results/", *places])
     if places:
         return listed(places)
     if line.is_dropped:

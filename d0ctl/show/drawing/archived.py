@@ -19,6 +19,11 @@ def in_archive(text: str, archive: str) -> str:
     return READING.sub(f"d0ctl --archive {quote(archive)} ", text) if archive else text
 
 
+def replaced(job: str) -> str:
+    """Say of a result of an archived job that it is not there, and what is."""
+    return f"missing, as results/{job} has other files now, such as of a later job of this name"
+
+
 def run_again(typed: str, job: str, archive: str) -> str | None:
     """Say how an archived job runs again, if the typed command runs jobs; else None."""
     if not RUNNING.match(typed):

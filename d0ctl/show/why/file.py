@@ -123,8 +123,7 @@ def _did_not_find(store: Store, path: str, name: str) -> bool:
 def _present(about: _AboutFile) -> None:
     file = about.file
     if file.late:
-        number = file_locations.matches(about.store, file.id)
-        files = count(number, "file")
+        files = count(file_locations.matches(about.store, file.id), "file")
         about.explanation.answer = (
             f"`{file.name}` of job `{file.job}` stands for {files} that `{file.maker}` has made"
         )
@@ -279,12 +278,13 @@ def _locations(about: _AboutFile) -> None:
 
 
 def _document(about: _AboutFile) -> dict[str, Any]:
-    file = about.file
+    file, lost = about.file, absent(about.store, about.file)
     return {
         "job": file.job, "file": file.name, "maker": file.maker, "maker_phase": file.maker_phase,
-        "present": bool(file.present), "dropped": bool(file.dropped), "partial": bool(file.partial),
-        "size": file.size, "checksum": file.checksum, "dispositions": file.dispositions.split(),
-        "result": bool(file.result), "locator": file.locator, "stored": file.stored_at,
+        "present": bool(file.present and not lost), "dropped": bool(file.dropped),
+        "partial": bool(file.partial), "size": file.size, "checksum": file.checksum,
+        "dispositions": file.dispositions.split(), "result": bool(file.result),
+        "locator": file.locator, "stored": file.stored_at,
         "removed": None if file.present else file.removed,
         "removed_by": None if file.present else file.removed_by,
         "copies": [{"node": copy.node, "cluster": copy.cluster, "path": copy.path}

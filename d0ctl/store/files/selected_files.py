@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 from d0ctl.config import Home
 from d0ctl.store.connection import FileSelection, Selection, Store
-
-MOST_READ = 1_000_000
-"""The largest file of results/ whose checksum is calculated for a list, in bytes."""
+from d0ctl.store.files import archived_results
 
 PAGE = 1000
 """How many files are read at a time."""
@@ -39,6 +37,7 @@ class FileRow(NamedTuple):
     `acquired` says how its readers get a file from outside, `delivered` since when a copy is on
     this machine, `unlisted` that its maker succeeded and is no longer in the job file, and
     `removed` when d0ctl removed its last copy. Names of files from outside start in `directory`.
+    `copies` of a result of an archive are none but that in results/, if it is there now.
     """
 
     id: int
@@ -130,17 +129,18 @@ def largest(selected: FileSelection, limit: int) -> tuple[tuple[str, int | None]
 
 def pages(selected: FileSelection, limit: int) -> Iterator[FileRow]:
     """Yield the selected files by their age; at most so many, all of them with 0."""
-    after, left = 0, limit or None
+    home, after, left = selected.home, 0, limit or None
     while left is None or left > 0:
         rows = selected.rows("files_page", after=after, limit=min(PAGE, left or PAGE))
         if not rows:
             return
         for row in rows:
             file = FileRow._make(row)
+            is_archived = home.archive and file.result
             yield file._replace(
                 stored=json.loads(row["stored"] or "[]"),
                 acquired=json.loads(row["acquired"]),
-                copies=json.loads(row["copies"]),
+                copies=_in_archive(home, file) if is_archived else json.loads(row["copies"]),
             )
         after = rows[-1]["id"]
         left = None if left is None else left - len(rows)
@@ -148,9 +148,30 @@ def pages(selected: FileSelection, limit: int) -> Iterator[FileRow]:
 
 def local_path(home: Home, row: FileRow) -> str | None:
     """Return where a file is on this machine, in results/ or in a store; None if it is not."""
-    paths = [str(home.result(row.job, row.name))] if row.result else []
     stored = (locator for locator in row.stored if locator.startswith("/"))
-    return next((path for path in (*paths, *stored) if os.path.lexists(path)), None)
+    return _in_results(home, row) or next(filter(os.path.lexists, stored), None)
+
+
+def result_folder(home: Home, job: str, rows: Sequence[FileRow]) -> Path:
+    """Return the folder of a job's results; of an archived one, where the first of them is."""
+    paths = (_in_results(home, row) for row in rows) if home.archive else ()
+    first = next(filter(None, paths), None)
+    return home.results / (Path(first).relative_to(home.results).parts[0] if first else job)
+
+
+def _in_results(home: Home, row: FileRow) -> str | None:
+    if not row.result:
+        return None
+    if home.archive:
+        return row.copies[0]["path"] if row.copies else None
+    path = str(home.result(row.job, row.name))
+    return path if os.path.lexists(path) else None
+
+
+def _in_archive(home: Home, row: FileRow) -> list[dict[str, str | None]]:
+    """Return the copy of a result of an archived job, as others are recorded."""
+    path = archived_results.path(home, row.job, row.name, row.size, row.checksum)
+    return [{"cluster": CONTROL, "node": None, "path": str(path)}] if path else []
 
 
 def is_missing(home: Home, row: FileRow) -> bool:
@@ -160,7 +181,12 @@ def is_missing(home: Home, row: FileRow) -> bool:
     """
     is_recorded = any(copy["cluster"] == CONTROL for copy in row.copies)
     is_delivered = row.result and (row.present if home.archive else is_recorded)
-    return bool(is_delivered) and not os.path.lexists(home.result(row.job, row.name))
+    return bool(is_delivered) and _in_results(home, row) is None
+
+
+def is_present(home: Home, row: FileRow) -> bool:
+    """Return whether a file is recorded as present; in an archive, whether it is."""
+    return bool(row.present and not (home.archive and is_missing(home, row) and not row.stored))
 
 
 def is_there(row: FileRow) -> bool:
@@ -168,62 +194,28 @@ def is_there(row: FileRow) -> bool:
     return Path(row.directory, row.name).exists()
 
 
-RESIZED, WRITTEN_AGAIN, OF_OTHERS = "resized", "written again", "of others"
+RESIZED, WRITTEN_AGAIN, REPLACED = "resized", "written again", "replaced"
 """How a file in results/ can differ from the one delivered, as far as its metadata shows."""
 
 
 def difference(home: Home, row: FileRow) -> str:
     """Return how a file in results/ differs from the one delivered, or ""; ask the disk.
 
-    One that is not there is of others if it may have been moved aside for a later job.
+    One of an archive that is missing may have been replaced.
     """
+    if home.archive:
+        is_gone = is_missing(home, row)
+        return REPLACED * (is_gone and archived_results.is_replaced(home, row.job, row.name))
     try:
         status = home.result(row.job, row.name).lstat()
     except OSError:
-        is_aside = home.archive and os.path.lexists(home.results / f"{row.job}.1")
-        return OF_OTHERS if is_aside else ""
+        return ""
     if not row.present or row.partial or not stat.S_ISREG(status.st_mode):
         return ""
-    if home.archive:
-        is_other = is_of_others(home, row.job, row.name, row.size, row.checksum)
-        return OF_OTHERS if is_other else ""
     if row.size not in (None, status.st_size):
         return RESIZED
     is_newer = row.delivered is not None and status.st_mtime > row.delivered
     return WRITTEN_AGAIN if is_newer else ""
-
-
-def is_of_others(home: Home, job: str, name: str, size: int | None, checksum: str | None) -> bool:
-    """Return whether results/ has another file than the one of the archived job, or none.
-
-    An archive has no record of deliveries, but they were before it was written.
-    """
-    path = home.result(job, name)
-    try:
-        status = path.lstat()
-    except OSError:
-        return True
-    if not stat.S_ISREG(status.st_mode):
-        return False
-    archived = home.archive_file(home.archive).stat().st_mtime
-    return size not in (None, status.st_size) or (
-        status.st_mtime > archived and not _is_copy(path, status.st_size, checksum)
-    )
-
-
-def _is_copy(path: Path, size: int, checksum: str | None) -> bool:
-    """Return whether a file in results/ that was written later has the recorded contents.
-
-    A large one is not read: a list must not wait for it.
-    """
-    if checksum is None or size > MOST_READ:
-        return False
-    from d0ctl_wrapper.protocol.checksum import digest_by  # late: few files are compared
-
-    try:
-        return digest_by(os.fsencode(path), checksum, lambda: None)[0] == checksum
-    except OSError:
-        return False
 
 
 def dispositions(selected: FileSelection) -> list[str | None]:

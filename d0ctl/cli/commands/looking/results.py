@@ -23,11 +23,13 @@ from d0ctl.show.drawing.archived import in_archive
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.store.connection import Store
 from d0ctl.store.files.selected_files import (
-    OF_OTHERS,
+    REPLACED,
     FileRow,
     FileTotals,
     difference,
+    is_present,
     local_path,
+    result_folder,
 )
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import listed
@@ -174,7 +176,7 @@ def _copy(
             failed.append((row.name, str(error)))
             is_taken |= isinstance(error, TakenName)
             # `why` knows no more of these
-            if not isinstance(error, TakenName) and difference(home, row) != OF_OTHERS:
+            if not isinstance(error, TakenName) and difference(home, row) != REPLACED:
                 lacking.add(row.name)
         except OSError as error:
             failed.append((row.name, f"{error.filename or folder}: {error.strerror}"))
@@ -213,13 +215,12 @@ def _bring(home: Home, job: JobSummary, row: FileRow, folder: Path, *, force: bo
 
     target = within(folder.absolute(), row.name)
     location = local_path(home, row)
-    how = difference(home, row)
-    if location is not None and how != OF_OTHERS:
+    if location is not None:
         return result_copies.copy(Path(location), target, row.checksum, force=force)
     for locator in row.stored:
         if locator.startswith("store:"):
             return _fetch(locator, target, row.checksum, force=force)
-    raise NotFound(outcome.why_absent(row, job, how))
+    raise NotFound(outcome.why_absent(row, job, difference(home, row)))
 
 
 def _fetch(locator: str, target: Path, checksum: str | None, *, force: bool) -> bool:
@@ -255,7 +256,7 @@ def _fetch(locator: str, target: Path, checksum: str | None, *, force: bool) -> 
 def _location(job: JobSummary, home: Home, rows: Sequence[FileRow]) -> str:
     """Return where the one result is, or the folder of several. Raises NotFound."""
     if len(rows) > 1:
-        return str(home.results / job.name)
+        return str(result_folder(home, job.name, rows))
     path = local_path(home, rows[0])
     if path is None:
         hint = in_archive(outcome.ask_why(f"{job.name}:{rows[0].name}"), session.settings.archive)
@@ -277,12 +278,17 @@ def _open(path: str) -> None:
 
 
 def _document(
-    job: str, home: Home, totals: FileTotals, rows: Iterable[FileRow]
+    job: str, home: Home, totals: FileTotals, rows: Sequence[FileRow]
 ) -> documents.Results:
     return {
         "job": job,
-        "folder": str(home.results / job),
-        "files": [fill(documents.Result, row, path=local_path(home, row)) for row in rows],
+        "folder": str(result_folder(home, job, rows)),
+        "files": [
+            fill(
+                documents.Result, row, path=local_path(home, row), present=is_present(home, row)
+            )
+            for row in rows
+        ],
         "total": totals.files,
         "bytes": totals.bytes,
     }  # fmt: skip

@@ -34,16 +34,21 @@ def list_files(
     """List files with maker, size, disposition and copies."""
     from d0ctl.actions import file_choice
     from d0ctl.show.cards.file import cells, line_of
-    from d0ctl.store.files.selected_files import pages
+    from d0ctl.store.files.selected_files import is_present, pages
 
     with session.reader() as store:
         selected, weight = file_choice.choose_listed(
             store, selector, node=node, disposition=disposition, now=time.time()
         )
         rows = list(pages(selected, limit))
+    gone = [row for row in rows if row.present and not is_present(store.home, row)]
+    weight = weight._replace(
+        present=weight.present - len(gone),
+        bytes=weight.bytes - sum(row.size or 0 for row in gone),
+    )
     if json:
-        emit_json({"files": [_document(row) for row in rows], "total": weight.files,
-                   "bytes": weight.bytes})  # fmt: skip
+        files = [_document(row, is_present(store.home, row)) for row in rows]
+        emit_json({"files": files, "total": weight.files, "bytes": weight.bytes})
         return
     table([cells(line_of(store.home, row)) for row in rows], right=[2])
     more = f", {count(len(rows))} of them listed" if len(rows) < weight.files else ""
@@ -52,7 +57,7 @@ def list_files(
         f"{outside}{size(weight.bytes)}")  # fmt: skip
 
 
-def _document(row: "FileRow") -> "site.File":
+def _document(row: "FileRow", present: bool) -> "site.File":
     """Return all about a file; `given` is the disposition that a person set."""
     from d0ctl.cli.schemas import site
     from d0ctl.cli.schemas.fill import fill
@@ -61,6 +66,7 @@ def _document(row: "FileRow") -> "site.File":
         site.File,
         row,
         file=f"{row.job}:{row.name}",
+        present=present,
         disposition=row.disposition or row.dispositions,
         given=row.disposition,
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from d0ctl.store.connection import Store
+from d0ctl.store.files import archived_results
 from d0ctl.store.views import browse, file_locations, one_package
 from d0ctl.store.views.shapes.of_package import InputView, OutputView, PackageView
 
@@ -72,7 +73,8 @@ def _in_results(file: InputView) -> InputView:
 def _is_missing(store: Store, package: PackageView, file: OutputView) -> bool:
     """Return whether a result of an archive, which has no record of copies, is not there now."""
     is_delivered = bool(file.result and file.present) and not file.stored_at
-    return is_delivered and not os.path.lexists(store.home.result(package.job, file.name))
+    recorded = package.job, file.name, file.size, file.checksum
+    return is_delivered and archived_results.path(store.home, *recorded) is None
 
 
 def _others(file: OutputView) -> str:

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
+from d0ctl.show.drawing.archived import replaced
 from d0ctl.store.clusters import replicas
 from d0ctl.store.clusters.replicas import SpreadCopy
 from d0ctl.store.connection import Store
+from d0ctl.store.files import archived_results
 from d0ctl.store.files.inventory import FoundCopy
 from d0ctl.store.files.moved_home import previous_home
-from d0ctl.store.files.selected_files import is_of_others
 from d0ctl.store.views.file_locations import CopyView, FileView, TransferView
 from d0ctl.units import count, duration, moment, size
 from d0ctl_wrapper.protocol.checksum import is_rewritten
@@ -47,26 +48,27 @@ def by_hand(copy: CopyView, file: FileView) -> str:
 
 def absent(store: Store, file: FileView) -> list[str]:
     """Say that a result of an archived job is not in results/; an archive has no copies."""
-    home = store.home
-    is_gone = home.archive and file.result and _is_of_others(store, file)
-    return ["is missing from results/"] if is_gone and not file.stored else []
+    is_gone = store.home.archive and file.result and not file.stored and not _path(store, file)
+    return ["is missing from results/"] if is_gone else []
 
 
 def as_result(store: Store, file: FileView, copies: Sequence[CopyView] = ()) -> list[str]:
     """Say that a file is a result, and where it was delivered if none of its `copies` is there."""
     if not file.result:
         return []
-    path = store.home.result(file.job, file.name)
-    is_there = file.present and not file.late and path.exists()
-    if store.home.archive:
-        is_there = is_there and not _is_of_others(store, file)
-    if not is_there or any(copy.path == str(path) for copy in copies):
-        return ["it is a result"]
-    return [f"it is a result: {path}"]
+    home, path = store.home, _path(store, file)
+    is_made = file.present and not file.late
+    if is_made and path and path.exists() and all(copy.path != str(path) for copy in copies):
+        return [f"it is a result: {path}"]
+    is_replaced = is_made and not path and archived_results.is_replaced(home, file.job, file.name)
+    return ["it is a result", *[f"it is {replaced(file.job)}"] * bool(is_replaced)]
 
 
-def _is_of_others(store: Store, file: FileView) -> bool:
-    return is_of_others(store.home, file.job, file.name, file.size, file.checksum)
+def _path(store: Store, file: FileView) -> Path | None:
+    """Return where a result should be; None for one of an archive that is not in results/."""
+    if not store.home.archive:
+        return store.home.result(file.job, file.name)
+    return archived_results.path(store.home, file.job, file.name, file.size, file.checksum)
 
 
 def _is_other(copy: CopyView, file: FileView) -> bool:
@@ -96,7 +98,12 @@ def copy_fact(copy: CopyView, file: FileView) -> str:
 
 
 def in_former_home(store: Store, copies: Sequence[CopyView], *, is_lost: bool) -> list[str]:
-    """Say that copies are recorded in the folder that the home had, such as after a restore."""
+    """Say that copies are recorded in the folder that the home had, such as after a restore.
+
+    An archive has no record of copies.
+    """
+    if store.home.archive:
+        return []
     before, root = previous_home(store), store.home.root
     if before and is_lost:
         return [f"the home was moved from {before}, where its copies are recorded"]

@@ -1,6 +1,7 @@
 """How a job file reads files of a job that was moved to an archive: by their paths in results/."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
@@ -12,7 +13,7 @@ from d0ctl.jobfile.language.file_names import path_below
 from d0ctl.jobfile.local_files import Globs
 from d0ctl.jobfile.site_names import OtherInput
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.files.selected_files import is_of_others
+from d0ctl.store.files import archived_results
 from d0ctl.store.opening import open_store
 from d0ctl.store.views import names
 from d0ctl.units import listed
@@ -36,12 +37,15 @@ def lookup(store: Store) -> Callable[[OtherInput], str | None]:
             return f"{error}: it has no {what}"
         if match := _wide(wanted.match or "") if wanted.is_varying else wanted.match:
             rows = [row for row in rows if fnmatchcase(row["name"], match)]
-        there = [row["name"] for row in rows if _is_there(home, wanted.job, row)]
-        if not there:
+        folders = {row["name"]: _folder(home, wanted.job, row) for row in rows}
+        counted = Counter(filter(None, folders.values()))
+        if not counted:
             return f"{error}, but results/ does not have {'' if wanted.file else 'files of '}{what}"
+        folder = max(counted, key=counted.__getitem__)
+        there = [name for name in folders if folders[name] == folder]
         lacking = len(rows) - len(there)
-        without = f"; {lacking:,} more of its files are not in results/" if lacking else ""
-        return f"{error}: {_advice(home.results / wanted.job, wanted, there)}{without}"
+        without = f"; {lacking:,} more of its files are not in {folder}" if lacking else ""
+        return f"{error}: {_advice(folder, wanted, there)}{without}"
 
     return answer
 
@@ -67,11 +71,11 @@ def _file(home: Home, wanted: OtherInput) -> Sequence[Row] | None:
     return None if row is None else [row]
 
 
-def _is_there(home: Home, job: str, row: Row) -> bool:
-    is_result = row["result"] and row["present"]
-    return bool(is_result) and not is_of_others(
-        home, job, row["name"], row["size"], row["checksum"]
-    )
+def _folder(home: Home, job: str, row: Row) -> Path | None:
+    """Return the folder that has a file; None if it is no result, or not there."""
+    if not (row["result"] and row["present"]):
+        return None
+    return archived_results.folder_with(home, job, row["name"], row["size"], row["checksum"])
 
 
 def _advice(folder: Path, wanted: OtherInput, there: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
@@ -94,19 +95,19 @@ def with_results(job: JobRows, home: Home) -> JobRows:
 
     Those that are not there remain `JOB:NAME`. A job of the database has such paths already.
     """
-    from d0ctl.store.files.selected_files import is_of_others  # late: only archives need it
+    from d0ctl.store.files import archived_results  # late: only archives need it
 
-    known: dict[tuple[str, str], bool] = {}
+    known: dict[tuple[str, str], Path | None] = {}
 
     def moved(row: Columns) -> Columns:
         file = row["job"], row["name"]
         if row["job"] is None or not row["result"] or row["late"] or not row["present"]:
             return row
         if file not in known:
-            known[file] = is_of_others(home, *file, row["known_size"], row["known_checksum"])
-        path = f"{home.results / row['job']}/{row['name']}"
-        new = {"name": path, "job": None, "maker": None, "pattern": None}
-        return row if known[file] else {**row, **new}
+            recorded = row["known_size"], row["known_checksum"]
+            known[file] = archived_results.folder_with(home, *file, *recorded)
+        new = {"name": f"{known[file]}/{row['name']}", "job": None, "maker": None, "pattern": None}
+        return {**row, **new} if known[file] else row
 
     stages = []
     for stage in job.stages:
