@@ -131,6 +131,37 @@ def test_why_of_a_job_names_such_a_package_beside_unreachable_ones(
     assert "can't be copied" not in d0ctl("why", "more").stdout
 
 
+def test_why_of_a_job_makes_the_inputs_of_all_its_packages_again_by_one_command(
+    site: Site, d0ctl: Type
+) -> None:
+    site.up("far", machine_id="m2", base="/tmp/far")
+    sims = [line(package(f"s{number}")) for number in range(1, 7)]
+    merges = [line(package(f"m{number}", takes=[f"s{number}", f"s{number + 3}"]))
+              for number in range(1, 4)]  # fmt: skip
+    parts = [("sim", sims), ("merge", merges), ("else", [line(package("z"))])]
+    site.submit(job(*parts, name="more"))
+    for number in (1, 2, 4, 5, 6):
+        site.launch(f"more/1/{number}/1", "far")
+        site.end(f"more/1/{number}/1")
+    site.finish("more/1/3/1")
+    site.launch("more/3/1/1")
+    down(site, "far")
+
+    running = d0ctl("why", "more").stdout
+    site.end("more/3/1/1")
+    answers = [d0ctl("why", path).stdout for path in ("more", "more/2")]
+    alone = d0ctl("why", "more/2/2/1").stdout
+
+    again = "  $ d0ctl set-status more/1/1-2/1 more/1/4-6/1 unscheduled"
+    for answer in (running, *answers):
+        assert answer.count(f"{again}   # makes these 5 files again elsewhere\n") == 1
+        assert answer.count("again elsewhere") == 1
+    assert "set-status more/1/2/1 more/1/5/1 unscheduled" in alone
+    assert d0ctl(*again.split()[2:], "--yes").exit_code == 0
+    assert [site.phase(f"more/1/{number}/1") for number in (1, 3, 6)] == ["ready", "done", "ready"]
+    assert "again elsewhere" not in d0ctl("why", "more").stdout
+
+
 def test_why_of_a_job_says_once_that_an_input_can_not_be_copied(site: Site, d0ctl: Type) -> None:
     assert d0ctl("why", "prod").stdout.count("can't be copied: node `far` is down") == 1
 

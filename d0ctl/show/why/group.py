@@ -137,7 +137,7 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
     if is_open and not hold and any(view.node.is_away for view in site.nodes):
         from d0ctl.show.why.causes import untaken  # late: mostly, all nodes take packages
 
-        untaken.add(store, site, part, explanation)
+        untaken.add(store, site, part, explanation, now)
     if is_open and part.job.hold:
         group_failures.retry_first(part, explanation)
     if left_out.needs_remarks(store, part.job.id):

@@ -2,11 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from d0ctl.store.connection import Row, Selection, Store
+from d0ctl.store.connection import Row, Selection, Store, as_json
 from d0ctl.store.rows import make
 
 MOST_FOLLOWED = 60
@@ -120,9 +120,9 @@ def transfers_for(store: Store, package: int, limit: int) -> list[Transfer]:
     return [make(Transfer, row) for row in rows]
 
 
-def inputs_away(store: Store, package: int, limit: int) -> tuple[list[Transfer], int]:
-    """Return a few inputs of a package that only nodes have that are down, and their number."""
-    rows = store.rows("inputs_away", package=package, limit=limit)
+def inputs_away(store: Store, packages: Sequence[int], limit: int) -> tuple[list[Transfer], int]:
+    """Return a few inputs of packages that only nodes have that are down, and their number."""
+    rows = store.rows("inputs_away", packages=as_json(packages), limit=limit)
     return [make(Transfer, row) for row in rows], rows[0]["n"] if rows else 0
 
 

@@ -464,19 +464,19 @@ select file.name, transfer.tries, transfer.last_error, transfer.not_before, far.
  limit :limit;
 
 -- name: inputs_away
--- Inputs of a package of which only nodes that are down have copies, each with such a node, and how many
--- there are; none if the package starts without them. Files from outside are copied again.
+-- Inputs of packages of which only nodes that are down have copies, each with such a node, and how many
+-- there are; not of packages that start without them. Files from outside are copied again.
 with away (cluster_id) as (
     select cluster_id from node where cluster_id <> 1
      group by cluster_id having min(state = 'down') = 1)
 select file.name, 0 as tries, null as last_error, far.name as source, far.state as source_state,
        far.last_error as source_error, maker.path as maker, count(*) over () as n
   from (select distinct input.file_id
-          from package
+          from json_each(:packages) as reader
+          join package on package.id = reader.value and package.early <> 1
           join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
                     and input.acquire = 'pre-fetch'
-         where package.id = :package and package.early <> 1
-           and exists (select 1 from away)) as needed
+         where exists (select 1 from away)) as needed
   join file on file.id = needed.file_id and file.present = 1 and file.package_id is not null
             and file.locator is null
   join node as far on far.id = (select near.id

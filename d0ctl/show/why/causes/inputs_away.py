@@ -23,32 +23,59 @@ MOST_MADE = 10_000
 MOST_SELECTORS = 20
 """How many selectors that command may have."""
 
+MOST_READERS = 1000
+"""Of how many packages of a job, or of a part, it makes inputs again."""
+
+ELSEWHERE = "again elsewhere"
+"""How it ends."""
+
 
 def add(subject: Subject) -> int:
     """Add its inputs of which only nodes that are down have copies; return their number."""
-    files, number = dependencies.inputs_away(subject.store, subject.package.id, MOST)
+    files, number = dependencies.inputs_away(subject.store, [subject.package.id], MOST)
     subject.explanation.facts += facts_about(files, number)
     advise(subject, files)
     return number
 
 
-def add_first(store: Store, part: GroupPart, explanation: Explanation) -> None:
+def add_first(store: Store, part: GroupPart, explanation: Explanation, now: float) -> None:
     """Name a package of a part for each node that is down and alone has inputs of it.
 
     Some of the first packages are looked at, unless the answer is about such a package.
     """
-    if "nodes_down" in explanation.details:
-        return
+    if "nodes_down" in explanation.details or _name_first(store, part, explanation):
+        _make_all(store, part, explanation, now)
+
+
+def _name_first(store: Store, part: GroupPart, explanation: Explanation) -> bool:
+    """Name these packages, and return whether there are any."""
     named = set[str | None]()
     for phase in (Phase.READY, Phase.ASSIGNED):
         for row in part.sample([phase], MOST):
-            files, number = dependencies.inputs_away(store, row.id, MOST)
+            files, number = dependencies.inputs_away(store, [row.id], MOST)
             if named.issuperset(file.source for file in files):
                 continue
             named |= {file.source for file in files}
             reasons = listed([*facts_about(files, number)])
             explanation.facts.append(f"`{row.path}` is {phase}, but {reasons}")
             explanation.commands.append(f"d0ctl why {row.path}")
+    return bool(named)
+
+
+def _make_all(store: Store, part: GroupPart, explanation: Explanation, now: float) -> None:
+    """Add the command that makes such inputs of all packages of a part again, if there is one.
+
+    It comes instead of that for the package that the answer is about, but beside that for an
+    unreachable one, which may still run.
+    """
+    readers = part.sample([Phase.READY, Phase.ASSIGNED, Phase.COOLOFF], MOST_READERS)
+    files, _ = dependencies.inputs_away(store, [row.id for row in readers], MOST_MADE)
+    if not files or not (again := made_elsewhere(store, files, now)):
+        return
+    commands, beside = explanation.commands, part.counts.get(Phase.UNREACHABLE)
+    old = [each for each in commands if each.endswith(ELSEWHERE) and (not beside or each == again)]
+    at = commands.index(old[0]) if old else len(commands)
+    commands[at : at + 1] = [again]
 
 
 def advise(subject: Subject, files: Sequence[Transfer]) -> None:
@@ -61,7 +88,7 @@ def advise(subject: Subject, files: Sequence[Transfer]) -> None:
     rooms = capacities(subject.store)
     idle = [room.name for room in rooms if not launched_on(subject.store, room.id)]
     explanation.commands += [f"d0ctl node check {source}" for source in away]
-    every, _ = dependencies.inputs_away(subject.store, subject.package.id, MOST_MADE)
+    every, _ = dependencies.inputs_away(subject.store, [subject.package.id], MOST_MADE)
     if again := made_elsewhere(subject.store, every or files, subject.now):
         explanation.commands.append(again)
     explanation.commands += [gone_for_good(str(source)) for source in away if source in idle]
@@ -96,7 +123,7 @@ def made_elsewhere(store: Store, files: Sequence[Made], now: float) -> str | Non
         return None
     made = f"`{files[0].name}`" if len(files) == 1 else f"these {len(files):,} files"
     command = f"d0ctl set-status {' '.join(map(str, makers))} unscheduled"
-    return f"{command}   # makes {made} again elsewhere"
+    return f"{command}   # makes {made} {ELSEWHERE}"
 
 
 def facts_about(files: Sequence[Transfer], number: int) -> Iterator[str]:

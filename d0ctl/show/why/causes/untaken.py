@@ -10,10 +10,12 @@ from d0ctl.store.nodes.standstill import JobStanding, Production
 from d0ctl.units import count
 
 
-def add(store: Store, site: Production, part: GroupPart, explanation: Explanation) -> None:
+def add(
+    store: Store, site: Production, part: GroupPart, explanation: Explanation, now: float
+) -> None:
     """Name packages whose inputs are out of reach, and one of the ready ones that no node takes."""
     if any(view.node.state == "down" for view in site.nodes):
-        inputs_away.add_first(store, part, explanation)
+        inputs_away.add_first(store, part, explanation, now)
     job = next((job for job in site.jobs if job.id == part.job.id), None)
     if job is None or job.standing.stands_still or job.standing.unfit:
         return  # what stops it is said

@@ -188,7 +188,7 @@ def continues_there(
     row = registry.find(store, package.node or "")
     within = until_given_up(store, row.id if row else 0, package.changed, now)
     then = "counts as lost"
-    if dependencies.inputs_away(store, package.id, 1)[1]:
+    if dependencies.inputs_away(store, [package.id], 1)[1]:
         then += ", and then waits for inputs that only nodes have that are down"
     elif kept_back(job, now) is None:
         then = "runs elsewhere, if another node can take it"
