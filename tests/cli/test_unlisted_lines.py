@@ -116,6 +116,29 @@ def test_packages_of_a_running_line_that_have_not_begun_are_not_counted_as_runni
     assert site.phase("prod/1/4/3") == "ready"
 
 
+@pytest.mark.parametrize(("name", "maker"), [("x-4", "1/4/1"), ("sim-4", "1/4/3")])
+def test_only_files_of_running_packages_are_said_to_be_made_now(
+    site: Site, d0ctl: Type, tmp_path: Path, name: str, maker: str
+) -> None:
+    path, run = tmp_path / "prod.yaml", '{run: "true", '
+    steps = [f'{run}outputs: "x-{{n}}"}}', f'{run}inputs: "x-{{n}}", outputs: "y-{{n}}"}}',
+             f'{run}inputs: "y-{{n}}", outputs: "sim-{{n}}"}}']  # fmt: skip
+    whole = TEXT.replace('run: "true", outputs: "sim-{n}"', f"packages: [{', '.join(steps)}]")
+    path.write_text(whole)
+    d0ctl("submit", str(path))
+    site.finish("prod/1/4/1")
+    site.launch("prod/1/4/2")
+    more = f'  - {{name: more, lines: [{run}outputs: "{name}"}}]}}\n'
+    path.write_text(whole.replace("[1, 2, 3, 4]", "[1]") + more)
+
+    refused = d0ctl("update", "prod")
+    site.end("prod/1/4/2")
+
+    assert refused.exit_code == 4
+    assert f"`{name}` is a file of `{maker}`, whose line is running\n" in refused.stderr
+    assert d0ctl("update", "prod").exit_code == 0
+
+
 GROUPS = """\
   - {name: gen, lines: [{run: "true", outputs: {file: "x-*", late: yes}}]}
   - {name: each, lines: [{for: {p: {from: gen, by: 1}}, run: cat, inputs: "{p}"}]}

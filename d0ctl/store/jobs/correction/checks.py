@@ -186,6 +186,11 @@ def _check_makers(
     for name in makes:
         maker = known.makers.get(known.ids.get(name, 0))
         if maker is not None and maker != package and maker in found.busy:
+            if found.busy[maker].phase not in LAUNCHED:
+                raise Refused(
+                    f"`{name}` is a file of `{found.busy[maker].path}`, whose line is running",
+                    hint="wait until no package of that line is running, or kill the running ones",
+                )
             raise Refused(
                 f"`{name}` is being made by `{found.busy[maker].path}`, which runs in its old form",
                 hint="wait until it ends, or kill it",
