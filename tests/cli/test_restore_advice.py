@@ -182,3 +182,25 @@ def test_inputs_that_an_update_adds_later_do_not_count_as_those_of_the_run(
     assert "- it ran with 1 of 2 inputs at that time, " in d0ctl("why", "prod/2/1/1").stdout
     d0ctl("update", "prod", "--again")
     assert "prod/2/1/1 will run with 3 of 4 inputs, missing: x2" in d0ctl("status", "prod").stdout
+
+
+def test_a_line_is_not_said_to_be_restored_while_packages_of_it_are_being_killed(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=2))
+    for path in ("prod/1/1/1", "prod/1/1/2"):
+        site.finish(path)
+    site.launch("prod/1/2/1")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--yes")
+    site.finish("prod/2/1/1")
+    site.finish("prod/3/1/1")
+    restore = "d0ctl restore-line prod/1/2 --again"
+
+    assert d0ctl(*restore.split()[1:]).exit_code == 4
+    said = [d0ctl(*words).output for words in (("results", "prod"), ("why", "prod/2/1/1"))]
+    assert all("missing: sim-2\n" in text and "restore-line" not in text for text in said)
+
+    site.end("prod/1/2/1", "killed")
+
+    assert restore in d0ctl("results", "prod").output
+    assert d0ctl(*restore.split()[1:]).exit_code == 0

@@ -113,8 +113,8 @@ def _restoring(store: Store, package: int) -> tuple[str, ...]:
     --again if a package has succeeded without them.
     """
     lines = store.rows("lines_lacked", package=package, limit=MOST_RESTORED + 1)
-    is_removed = any(row["named"] == REMOVED for row in lines)
-    if store.home.archive or is_removed or not 0 < len(lines) <= MOST_RESTORED:
+    is_refused = any(row["named"] == REMOVED or row["is_ending"] for row in lines)
+    if store.home.archive or is_refused or not 0 < len(lines) <= MOST_RESTORED:
         return ()
     found = [store.row("line_launched_without", line=row["id"]) for row in lines]
     readers = [row["phase"] for row in found if row is not None]

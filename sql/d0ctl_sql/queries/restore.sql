@@ -177,7 +177,8 @@ select line.id, line.named, place.job, place.stage, place.line
 
 -- name: lines_lacked
 -- The lines that were dropped by name, or by an update, with which all missing inputs of a package
--- come back; none if some are missing for another reason.
+-- come back; none if some are missing for another reason. Whether packages of them are still being
+-- killed.
 with recursive above (line_id) as (
     select maker.line_id
       from input
@@ -193,7 +194,9 @@ with recursive above (line_id) as (
            and (line.named = 0 or input.required = 1)
       join file on file.id = input.file_id and file.dropped = 1
       join package as maker on maker.id = file.package_id)
-select line.id, line.named, place.job, place.stage, place.line
+select line.id, line.named, place.job, place.stage, place.line,
+       exists (select 1 from package as ending
+                where ending.line_id = line.id and ending.phase = 'killing') as is_ending
   from above
   cross join line on line.id = above.line_id and line.named <> 0 and line.dropped is not null
   join package on package.line_id = line.id and package.seq = 1
