@@ -123,7 +123,8 @@ def given_back(number: int, be: str, be_all: str) -> Iterator[str]:
     """Say that nodes give back packages that they have not begun."""
     if number:
         queued = count(number, "package queued on a node", "packages queued on nodes")
-        yield f"{queued} {be if number == 1 else be_all} given back"
+        one_has = "unless it has" if number == 1 else "unless they have"
+        yield f"{queued} {be if number == 1 else be_all} given back, {one_has} begun by then"
 
 
 def suspension(running: int) -> Iterator[str]:

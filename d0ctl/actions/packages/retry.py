@@ -20,13 +20,7 @@ from d0ctl.actions.action import (
 )
 from d0ctl.actions.new_parameters import scripts_of
 from d0ctl.actions.new_requests import NewRequests, away
-from d0ctl.actions.option import (
-    ValueType,
-    flag,
-    pairs,
-    values,
-    write_pairs,
-)
+from d0ctl.actions.option import ValueType, flag, pairs, typed, values, write_pairs
 from d0ctl.actions.retryable import (
     AT_A_LIMIT,
     dropped_readers,
@@ -127,7 +121,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
     phases = lifecycle.phases(selected)
     if not phases:
         selected = selection.choose(store, request.target, now=now)
-        raise _nothing(selected, request.target, all_phases)
+        raise _nothing(selected, request, all_phases)
     unchanged = {phase: left for phase, n in all_phases.items()
                  if (left := n - phases.get(phase, 0))}  # fmt: skip
     options = request.options
@@ -165,7 +159,10 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
     )  # fmt: skip
 
 
-def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -> Conflict:
+def _nothing(
+    selected: Selection, request: Request[RetryOptions], unchanged: dict[str, int]
+) -> Conflict:
+    target, options = request.target, replace(request.options, parameters={}, from_scratch=False)
     refusal = nothing_for(selected, target, unchanged, "retried")
     is_dropped = not lifecycle.lines(selected)["undropped"]
     state = next((phase for phase in (Phase.COOLOFF, Phase.CANCELED) if unchanged.get(phase)), None)
@@ -181,6 +178,8 @@ def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -
         word = "cooling off" if state == Phase.COOLOFF else "canceled"
         refusal.hint = f"{unchanged[state]:,} {word}: `d0ctl retry '{target}:{state}'`"
         refusal.instead = _in_state(target, state), f"retry those {word}"
+    elif set(unchanged) == {Phase.HELD} and (more := typed(options)):
+        refusal.hint = f"{undo.command('edit', target.arguments, *more)} && {refusal.hint}"
     return refusal
 
 

@@ -127,7 +127,8 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
     nodes, target = node_views(store), target or package.path
     if dropped := _dropped_input(store, package):
         return _against(f"it can't be retried: it needs `{dropped}` of a dropped line")
-    is_over = last is not None and package.phase == "failed" and not is_redefined(package, last)
+    is_at_end = package.phase == "failed" or (package.phase, package.actor) == ("held", "policy")
+    is_over = last is not None and is_at_end and not is_redefined(package, last)
     if is_over and last is not None and last.reason == Reason.OUT_OF_MEMORY:
         return _more_memory(store, package, last, nodes)
     if unfit := _unfit(store, package, nodes, package.memory):
@@ -254,11 +255,9 @@ def _grown(used: int) -> int:
 
 
 def _dropped_input(store: Store, package: PackageView) -> str | None:
-    for file in one_package.inputs(store, package.id):
-        is_needed = file.required and not file.dropped and not file.own
-        if is_needed and file.file_dropped and not file.present:
-            return file.name
-    return None
+    needed = (file for file in one_package.inputs(store, package.id)
+              if file.required and not file.dropped and not file.own)  # fmt: skip
+    return next((file.name for file in needed if file.file_dropped and not file.present), None)
 
 
 def _unfit(

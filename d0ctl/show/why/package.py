@@ -150,8 +150,11 @@ def choice_document(choice: "NodeChoiceView") -> dict[str, Any]:
 
 
 def _expected_sizes(store: Store, package: PackageView, explanation: Explanation) -> None:
-    """Say how much memory and disk it is expected to use."""
+    """Say how much memory and disk it is expected to use; not less than it has used before."""
     sizes = views_eta.sizes_of_package(store, package.id)
+    used = max((each.rss or 0 for each in one_package.attempts(store, package.id)), default=0)
+    if sizes.memory and sizes.memory.high < used:
+        sizes = replace(sizes, memory=None)
     if text := eta.sizes(sizes):
         explanation.facts.append(f"it is expected to take {text}")
         explanation.details["sizes"] = {

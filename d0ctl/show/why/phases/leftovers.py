@@ -25,12 +25,7 @@ def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
                 f"{count(counts[phase], 'package is', 'packages are')} {description}"
             )
     if counts.get("held", 0) > 1:
-        all_held = {f"d0ctl {verb} {row.path}": f"d0ctl {verb} {quote(part.path + ':held')}"
-                    for verb in ("release", "resume")
-                    for row in part.sample([Phase.HELD], MOST)}  # fmt: skip
-        explanation.commands[:] = dict.fromkeys(
-            all_held.get(command, command) for command in explanation.commands
-        )
+        _command_all_held(store, part, explanation)
     if part.job.blocked and counts.get("waiting"):
         explanation.facts.append(_blocked(store, part, counts["waiting"]))
         _add_required(store, part, explanation)
@@ -123,6 +118,28 @@ def no_input(store: Store, job: int) -> str:
     if left_out.waits_for_dropped(store, job):
         return "it needs a dropped file, or one of a package that does"
     return NOT_PRODUCED
+
+
+def _command_all_held(store: Store, part: GroupPart, explanation: Explanation) -> None:
+    """Have the commands for one held package change all of them that are held like it."""
+    rows = part.sample([Phase.HELD], MOST)
+    target = f"{part.path}:held"
+    instead = {f"d0ctl {verb} {row.path}": f"d0ctl {verb} {quote(target)}"
+               for verb in ("release", "resume") for row in rows}  # fmt: skip
+    edits = {row.path: command for row in rows for command in explanation.commands
+             if command.startswith(f"d0ctl edit {row.path} ")}  # fmt: skip
+    if edits:
+        from d0ctl.show.why.advice import alike, for_alike  # late: few packages need more
+
+        for row in rows:
+            if row.path in edits:
+                which = alike(target, str(row.reason))
+                same = [other.path for other in rows if other.reason == row.reason]
+                more = for_alike(store, which, same).more
+                instead[edits[row.path]] = f"d0ctl edit {which} {more}"
+    explanation.commands[:] = dict.fromkeys(
+        instead.get(command, command) for command in explanation.commands
+    )
 
 
 def _blocked(store: Store, part: GroupPart, waiting: int) -> str:

@@ -13,7 +13,10 @@ from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes.holder import drives
 from d0ctl.store.nodes.registry import capacities
 from d0ctl.store.views import dependencies, one_package
+from d0ctl.store.views.shapes.of_package import AttemptView
 from d0ctl.units import count, duration, iso, moment, size
+
+FAILS_AGAIN = "released as it is, it would most likely fail again"
 
 
 def ready(subject: Subject) -> None:
@@ -100,6 +103,9 @@ def held(subject: Subject) -> None:
     why = f": {note}" if note else ""
     state = "paused" if package.parked else "held"
     subject.explanation.answer = f"{subject.name} has been {state}{by} since {subject.since()}{why}"
+    tries = one_package.attempts(subject.store, package.id) if is_by_policy else []
+    if tries:
+        _more_first(subject, tries[-1])
     subject.command(f"d0ctl {'resume' if package.parked else 'release'} {package.path}")
     subject.explanation.details["held"] = {
         "by": package.actor,
@@ -112,13 +118,26 @@ def held(subject: Subject) -> None:
     if is_by_policy:
         from d0ctl.show.why.advice import DETERMINISTIC  # late: few packages are held by a policy
 
-        tries = one_package.attempts(subject.store, package.id)
         if tries and tries[-1].reason in DETERMINISTIC:
-            subject.fact("released as it is, it would most likely fail again")
+            subject.fact(FAILS_AGAIN)
         if tries:
             suggest_log(subject, tries[-1])
         subject.command(f"d0ctl policy show {package.path}")
     job_hold(subject)
+
+
+def _more_first(subject: Subject, last: AttemptView) -> None:
+    """Add what gives a package more of what its last attempt ran out of, before a release."""
+    if last.reason not in (Reason.OUT_OF_MEMORY, Reason.WALL_TIME, Reason.DISK_FULL):
+        return
+    from d0ctl.show.why.advice import advice  # late: few packages are held by a policy
+
+    package, advised = subject.package, advice(subject.store, subject.package, last)
+    subject.explanation.facts += advised.facts
+    has = {"--memory": package.memory, "--disk": package.disk, "--wall-time": package.wall_time}
+    if advised.more and advised.more.amount > (has[advised.more.option] or 0):
+        subject.fact(FAILS_AGAIN)
+        subject.command(f"d0ctl edit {package.path} {advised.more}")
 
 
 def assigned(subject: Subject) -> None:
