@@ -204,3 +204,17 @@ def test_a_line_is_not_said_to_be_restored_while_packages_of_it_are_being_killed
 
     assert restore in d0ctl("results", "prod").output
     assert d0ctl(*restore.split()[1:]).exit_code == 0
+
+
+def test_a_stage_whose_successful_lines_are_all_dropped_is_not_led_to_set_status(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=1))
+    for path in ("prod/1/1/1", "prod/1/1/2", "prod/2/1/1"):
+        site.finish(path)
+    d0ctl("kill-line", "prod/2/1", "--drop-outputs", "--yes")
+
+    refused = d0ctl("retry", "prod/2")
+
+    assert refused.exit_code == 4 and refused.stderr.splitlines()[-1] == "d0ctl status prod/2"
+    assert d0ctl("retry", "prod/2/1").stderr.splitlines()[-1] == "d0ctl restore-line prod/2/1"

@@ -168,7 +168,7 @@ def _nothing(
     state = next((phase for phase in (Phase.COOLOFF, Phase.CANCELED) if unchanged.get(phase)), None)
     if is_dropped and unchanged.keys() <= {Phase.DROPPED, Phase.DONE} and target.depth >= 3:
         refusal.hint = restoring(selected, target)
-    elif set(unchanged) == {Phase.DONE}:
+    elif set(unchanged) == {Phase.DONE} and not is_dropped:
         is_outdated = left_out.outdated(selected).packages > 0
         verb, option = ("update", "--again") if is_outdated else ("set-status", "unscheduled")
         again = undo.command(verb, [str(target)], option)
