@@ -90,6 +90,8 @@ def test_the_history_of_a_successful_package_has_the_drop_of_its_line(
     d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--yes")
     d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--yes")
     d0ctl("restore-line", "prod/1/1")
+    site.launch("prod/1/3/1")
+    d0ctl("kill", "prod/1/3/1", "--yes")  # no undo of a drop is known while it is being killed
 
     dropped = ["restore-line prod/1/1", "kill-line prod/1/1", "submit prod"]
     assert targets_of(d0ctl, "prod/1/1/2") == dropped

@@ -26,6 +26,7 @@ WITHOUT_EVENT: Mapping[str, frozenset[Phase]] = {
     "priority": GRADED,
     "release": frozenset(),
     "remake": frozenset(),
+    "require": frozenset(),
     "resume": frozenset(LIVE),
     "retry": frozenset(),
     "set-status": frozenset(),
@@ -62,7 +63,7 @@ def _selects(
     phase = _phase(action.at, package, events)
     is_named = _covers(part, package) and (part.phases is None or phase in part.phases)
     is_flag = part.names_jobs and action.verb in OF_JOBS
-    drops = (action.undo or "").startswith("d0ctl restore-line ")
+    drops = action.verb == "kill-line" and "--drop-outputs" in (action.note or "")
     phases = None if is_flag or drops else WITHOUT_EVENT.get(action.verb)
     return is_named and (phases is None or phase in phases)
 
