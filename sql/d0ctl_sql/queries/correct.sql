@@ -397,6 +397,67 @@ select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
   join package on package.id = selected_package.package_id
   join line on line.id = package.line_id and (:restored or line.dropped is null);
 
+-- name: choose_to_rerun
+-- Select a package, or packages of a stage or line that have succeeded and are out of date: a limited
+-- number.
+insert or ignore into selected_package (package_id)
+select package.id
+  from job
+  join stage on stage.job_id = job.id and stage.seq = :stage
+  join line on line.stage_id = stage.id and line.seq = :line
+  join package on package.line_id = line.id and package.seq = :package
+ where job.name = :job
+ union all
+select package.id
+  from job
+  join outdated_package on outdated_package.job_id = job.id
+  join package on package.id = outdated_package.package_id and package.phase = 'done'
+  join line on line.id = package.line_id and line.dropped is null
+            and (:line is null or line.seq = :line)
+  join stage on stage.id = line.stage_id and stage.seq = :stage
+ where job.name = :job and :package is null
+ limit :limit;
+
+-- name: would_mix
+-- Whether the selected packages, or those of their jobs that have read their files, would read files
+-- that a package which stays as it is has made of other inputs than it has now, or that it would not
+-- make now, or what was made of these; a limited number of packages is followed.
+with recursive again (id) as (
+    select package_id from selected_package
+     union
+    select package.id
+      from again
+      join package as maker on maker.id = again.id
+      join file on file.package_id = again.id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package on package.id = input.package_id and package.job_id = maker.job_id
+       and package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'done')
+     limit :limit),
+stale (id) as (
+    select outdated_package.package_id
+      from again
+      join input on input.package_id = again.id and input.own = 0 and input.dropped = 0
+      join file on file.id = input.file_id and file.present = 1
+      join package on package.id = again.id
+      join outdated_package on outdated_package.package_id = file.package_id
+       and outdated_package.job_id = package.job_id
+     where file.package_id not in (select id from again)
+     union
+    select outdated_package.package_id
+      from stale
+      join input on input.package_id = stale.id and input.own = 0 and input.dropped = 0
+      join file on file.id = input.file_id
+      join package on package.id = stale.id
+      join outdated_package on outdated_package.package_id = file.package_id
+       and outdated_package.job_id = package.job_id
+     where file.package_id not in (select id from again)
+     limit :limit)
+select 1
+  from stale
+  join outdated_package on outdated_package.package_id = stale.id
+ where outdated_package.by_recipe = 1 and outdated_package.acceptable = 0
+ limit 1;
+
 -- name: parameters_of_outdated
 -- With which parameters of a retry the packages of a job, or of a stage or line, ran that are out of
 -- date by their recipe; null: with those of the job.

@@ -12,7 +12,7 @@ from d0ctl.show.why.causes.no_results import not_kept
 from d0ctl.show.why.common import MOST, Explanation, count_lacking, shortfalls
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
-from d0ctl.store.files import earlier_readers, edited_files
+from d0ctl.store.files import earlier_readers, edited_files, mixed_inputs
 from d0ctl.store.views import browse, left_out, one_package
 from d0ctl.store.views.left_out import (
     DoubtfulRead,
@@ -144,14 +144,14 @@ def outdated(store: Store, job: JobSummary, path: str = "") -> list[str]:
     too = "packages whose outputs were removed (--dry-run counts them)"
     retried = left_out.retry_parameters(store, job.id, *numbers) if found.by_recipe else None
     if retried is None:
-        return [f"{text}: `{_again(path)}`, which also reruns {too}{keeps}"]
+        return [f"{text}: `{_again(store, path)}`, which also reruns {too}{keeps}"]
     which = f"{retried.packages:,} of them" if retried.packages < found.packages else "all"
     accept = f"{accept}, " if found.acceptable else ""
     gives = (
         f"`{_with(job.name, retried)}` changes the job (--dry-run says what is out of date then)"
     )
-    return [f"{text}, {which} retried with {_sets(retried)}: {accept}{gives}, and `{_again(path)}` "
-            f"runs them again without, and {too}"]  # fmt: skip
+    return [f"{text}, {which} retried with {_sets(retried)}: {accept}{gives}, and "
+            f"`{_again(store, path)}` runs them again without, and {too}"]  # fmt: skip
 
 
 def _first_drop(needing: NeedingLines) -> str:
@@ -276,7 +276,7 @@ def add_outdated(
         return
     accept = f"d0ctl update {quote(package.path)} --accept"
     is_alike = found.acceptable or not found.packages
-    commands = [_again(package.path), *[accept] * bool(is_alike)]
+    commands = [_again(store, package.path), *[accept] * bool(is_alike)]
     if retried is not None:
         explanation.facts.append(
             f"it was retried with {_sets(retried)}: --again runs it without, as its job says"
@@ -295,5 +295,5 @@ def _with(job: str, retried: RetryParameters) -> str:
     return shlex.join(["d0ctl", "update", job, *sets])
 
 
-def _again(target: str) -> str:
-    return f"d0ctl update {quote(target)} --again"
+def _again(store: Store, path: str) -> str:
+    return f"d0ctl update {quote(mixed_inputs.part_to_rerun(store, path))} --again"
