@@ -200,3 +200,21 @@ def test_the_undo_of_an_update_that_held_its_job_releases_it_only_as_long_as_it_
     assert held == [both]
     assert released == (["d0ctl update mc --previous"], ["d0ctl update mc --previous"])
     assert undoes(d0ctl) == undoes(d0ctl, "mc") == [both]
+
+
+def test_a_drop_is_not_said_to_be_undone_while_a_package_goes_on_without_its_files(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--yes")
+    before = undoes(d0ctl, "prod")
+    site.launch("prod/2/1/1")
+    meanwhile = undoes(d0ctl, "prod")
+    restore = "d0ctl restore-line prod/1/2 --again"
+    assert d0ctl(*restore.split()[1:]).exit_code == 4
+    site.end("prod/2/1/1")
+
+    assert before == undoes(d0ctl, "prod") == [restore] and meanwhile == []
+    assert d0ctl(*restore.split()[1:]).exit_code == 0

@@ -1,5 +1,6 @@
 """Actions that no command undoes any more: changed values of packages that have ended, and stops
-and acknowledgements that something else has ended, such as a retry; or not yet: kills under way.
+and acknowledgements that something else has ended, such as a retry; or not yet: kills under way,
+and drops of files without which a package goes on.
 """
 
 import shlex
@@ -110,7 +111,10 @@ def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSu
 
 def _is_over(store: Store, action: ActionView) -> bool:
     """Return whether none of its packages are stopped any more, or failed as they were."""
-    changed = CHANGED.get((action.undo or "").split(" ")[1])
+    verb = (action.undo or "").split(" ")[1]
+    if verb == "restore-line" and action.packages <= MOST_READ:
+        return _is_read_without(_selected(store, action))
+    changed = CHANGED.get(verb)
     if changed is None or action.packages > MOST_READ:
         return False
     if RUNNING in (action.note or ""):
@@ -119,6 +123,17 @@ def _is_over(store: Store, action: ActionView) -> bool:
     if action.verb in ENDS:
         acknowledge.narrow(selected, acknowledged=not withdraws(action))
     return changed.isdisjoint(lifecycle.phases(selected))
+
+
+def _is_read_without(selected: Selection) -> bool:
+    """Return whether a launched package goes on without files of dropped lines to restore."""
+    from d0ctl.store.jobs import restore_line  # late: few actions drop lines
+
+    if not restore_line.keep_named(selected):
+        return False
+    restore_line.choose_restored(selected)
+    reader = restore_line.launched_without(selected)
+    return reader is not None and reader["phase"] != Phase.DONE
 
 
 def _is_ended(action: ActionView, counts: Iterable[Counts]) -> bool:
