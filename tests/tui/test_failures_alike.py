@@ -46,6 +46,30 @@ def test_packages_of_several_causes_do_not_look_alike(site: Site, dashboard: Ope
     dashboard(script, size=(140, 40))
 
 
+def test_an_acknowledged_failure_takes_no_room_from_the_messages_of_others(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    for number, cause in ((1, "no answer"), (2, "no calibration"), (3, "")):
+        site.fail(f"prod/1/{number}/1", detail=cause)
+    for number in (2, 3):
+        seen = request("acknowledge", parse(f"prod/1/{number}/1"))
+        apply(site.store, seen, actor="service-account", note="", now=time.time())
+
+    rows = ("1/1/1", "no answer"), ("1/2/1", "acknowledged  no…"), ("1/3/1", "acknowledged")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.until(
+            lambda: all(
+                any(path in line and cause in line for line in desk.screen.splitlines())
+                for path, cause in rows
+            )
+        )
+
+    dashboard(script, size=(120, 40))
+
+
 def test_only_jobs_with_failures_that_are_not_acknowledged_are_to_be_acknowledged(
     site: Site,
 ) -> None:

@@ -130,6 +130,10 @@ def draw_packages(sheet: Sheet, group: GroupCard, now: float) -> None:
 def _package(sheet: Sheet, row: PackageRow, now: float, with_cause: bool) -> list[Cell]:
     state = row.phase if row.phase != Phase.FAILED else ""
     name = row.name if row.name != row.path.rpartition("/")[2] else ""
+    seen = f"acknowledged by {row.acknowledged}" if row.acknowledged else ""
+    message = gist(row.message) if with_cause else ""
+    if seen and with_cause and sheet.columns <= WIDE:  # a column takes room from all messages
+        seen, message = "", f"acknowledged  {message}"
     return [
         (row.path, "strong"),
         name,
@@ -137,8 +141,8 @@ def _package(sheet: Sheet, row: PackageRow, now: float, with_cause: bool) -> lis
         row.node,
         (count(row.attempts, "attempt") if row.attempts > 1 else "", "faint"),
         (moment(row.ended, now) if row.ended is not None else "", "faint"),
-        (f"acknowledged by {row.acknowledged}" if row.acknowledged else "", "faint"),
-        gist(row.message) if with_cause else "",
+        (seen, "faint"),
+        (message, "faint" if row.acknowledged else "plain"),
     ]
 
 
