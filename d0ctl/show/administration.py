@@ -195,6 +195,16 @@ def not_counted(archives: Sequence[str], *, can_add: bool) -> str:
     return f"{count(number, 'archive')} {'are' if more else 'is'} not counted: {how}"
 
 
+def missing_archives(home: Path, old: Path | None) -> Iterator[str]:
+    """Say that jobs were archived, but not here; `old` is a home from which archives are copied."""
+    where = f"no archives are in `{clean(str(home))}/archive`, although jobs were archived"
+    if old is None:
+        yield f"{where}: after a restore, copy the folder `archive` of the first home"
+    else:
+        yield f"{where}: copy them from the home of the backup"
+        yield shlex.join(["cp", "-pr", f"{clean(str(old))}/archive", f"{clean(str(home))}/"])
+
+
 def archive_cells(archive: Archive) -> list[Cell]:
     """Return the row of an archive."""
     return [

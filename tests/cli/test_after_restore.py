@@ -1,6 +1,7 @@
 """A home after a restore, whose next ids are far above the earlier ones."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,42 @@ def test_what_came_later_is_not_known_of_a_home_that_another_user_may_not_enter(
     assert (planned.returncode, planned.stderr) == (0, "")
     assert "; what came later is not known\n" in planned.stdout
     assert (done.returncode, status.returncode) == (0, 0), done.stderr + status.stderr
+
+
+def test_a_restored_home_says_which_archives_were_not_copied(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    none = d0ctl("archives").stdout
+    for name in ("gone", "also"):
+        site.submit(production(name))
+    d0ctl("kill", "*", "--yes")
+    d0ctl("archive", "gone", "also", "--as", "old", "--yes")
+    moved_home.follow(site.store)
+    d0ctl("backup", saved := str(tmp_path / "saved.db"))
+    copy, first = tmp_path / "copy", site.store.home.root
+    d0ctl("--home", str(copy), "restore", saved)
+
+    def said(*words: str) -> list[str]:
+        done = d0ctl("--home", str(copy), *words)
+        return [*done.stdout.splitlines(), *done.stderr.splitlines()]
+
+    away = said("archives")
+    asked = [said(word, "also") for word in ("status", "why")]
+    shutil.move(first / "archive", tmp_path / "moved")
+    moved = said("archives")
+    shutil.copytree(tmp_path / "moved", copy / "archive")
+    there = said("archives")
+
+    lacks = f"no archives are in `{copy}/archive`, although jobs were archived"
+    assert none.startswith("no archives yet")
+    assert away == [
+        f"{lacks}: copy them from the home of the backup",
+        f"cp -pr {first}/archive {copy}/",
+    ]
+    assert moved == [f"{lacks}: after a restore, copy the folder `archive` of the first home"]
+    for lines in asked:
+        assert (
+            lines[0].startswith("d0ctl: there is no job `also` (") and " archived it at" in lines[0]
+        )
+        assert lines[1] == f"d0ctl --home {copy} archives"
+    assert "old" in there[0] and len(there) == 1

@@ -41,6 +41,11 @@ def removed_since(store: Store, at: float) -> list[str]:
     return [name for row in rows for name in row["target"].split()]
 
 
+def has_archived(store: Store) -> bool:
+    """Return whether jobs were ever archived, wherever their archives are now."""
+    return bool(store.value("has_archived"))
+
+
 def since(selected: Selection, seen: int) -> AuditEntry | None:
     """Return the last action on any of the selected packages since that number."""
     return _entry(selected.row("audit_entry_since", seen=seen))

@@ -85,10 +85,13 @@ def no_such_job(store: Store, name: str) -> NotFound:
     if (whole := name.partition("/")[0]) != name and whole in known:
         return NotFound(f"`{name}` is not a whole job", hint=f"did you mean `{whole}`?")
     if row := store.row("removal_of_name", name=name):
-        what = "it" if row["verb"] == "remove" else "the node of this name"
-        lacks += f" ({row['actor']} removed {what} at {moment(row['at'], time.time())})"
+        done = {"remove": "removed it", "archive": "archived it"}
+        did = done.get(row["verb"], "removed the node of this name")
+        lacks += f" ({row['actor']} {did} at {moment(row['at'], time.time())})"
     otherwise = "d0ctl status" if known else "there are no jobs: d0ctl run FILE"
-    if row and row["verb"] != "remove":
+    if row and row["verb"] == "archive":  # its archive is not here
+        return NotFound(lacks, hint="d0ctl archives")
+    if row and row["verb"] == "node remove":
         otherwise = f"d0ctl history --node {name}"
     return NotFound(lacks, hint=nearest(name, known) or otherwise)
 

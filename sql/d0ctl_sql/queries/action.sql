@@ -25,11 +25,16 @@ select at, actor, verb, target, note, packages, undo from action
  order by id desc limit :limit;
 
 -- name: removal_of_name
--- Who removed a job or node of this name last, and when; among the latest actions.
+-- Who removed or archived a job or node of this name last, and when; among the latest actions.
 select at, actor, verb
   from (select at, actor, verb, target from action order by id desc limit 1000)
- where verb in ('remove', 'node remove') and target = :name
+ where (verb in ('remove', 'node remove') and target = :name)
+    or (verb = 'archive' and instr(' ' || target || ' ', ' ' || :name || ' ') > 0)
  limit 1;
+
+-- name: has_archived
+-- Whether jobs were ever archived, wherever their archives are now.
+select exists (select 1 from action where verb = 'archive');
 
 -- name: last_action
 -- The number of the last action of anybody.
