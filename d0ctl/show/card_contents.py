@@ -132,15 +132,16 @@ def package(store: Store, view: PackageView, now: float) -> "Package":
 def inputs_now(
     store: Store, view: PackageView, limit: int = one_package.MOST_INPUTS
 ) -> list[InputView]:
-    """Read the inputs of a package, missing ones first; so is a file from outside that does not
-    exist now, if the last attempt did not find it, or if the package is not launched and nothing
-    has a copy. Results that were removed by hand are marked.
+    """Read the inputs of a package as they are now, missing ones first; so is a file from outside
+    that does not exist now, if the last attempt did not find it, or if the package is not launched
+    and nothing has a copy. Results that were removed by hand are marked.
     """
     files = one_package.inputs(store, view.id, limit)
     if not files or STATUS_OF[Phase(view.phase)] in (Status.SCHEDULED, Status.LAUNCHED):
         return files
     from d0ctl.show.why.causes import absent_files  # late: not for packages without inputs
 
+    files = one_package.as_now(store, view.id, files)
     return absent_files.marked(store, view, files, one_package.not_found(store, view.id))
 
 

@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import MOST_SHOWN, Plan
+from d0ctl.actions.jobs._failed_readers import failed_readers
 from d0ctl.actions.new_requests import describe_change
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
 from d0ctl.actions.selection import is_whole_job
@@ -103,11 +104,12 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if plan.names_other and options.spec is not None:
         yield f"the job file says `job: {options.spec.name}`; this job stays `{job}`"
     yield from plan.settings
-    old = (*found.outdated, *outline.accepted)
+    old = (*found.outdated, *outline.accepted, *found.failed_earlier)
     edited = sorted({name for key in old for name in found.edited.get(key, ())})
     if edited:
         yield f"changed since packages read {'it' if len(edited) == 1 else 'them'}:"
         yield from wording.few(edited, len(edited))
+        yield from failed_readers(job, found.failed_earlier.values(), edited)
     rewritten = [package for key, package in found.rewritten.items() if key not in outline.again]
     accepts, acceptable = plan.request.options.accept, count(len(outline.acceptable), "package")
     stale = {key: package for key, package in found.outdated.items()

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.model import Reason
+from d0ctl.show.why.causes import other_inputs
 from d0ctl.show.why.causes.correction import correction_of
 from d0ctl.show.why.causes.missing_command import missing
 from d0ctl.show.why.causes.untried_nodes import untried
@@ -111,7 +112,10 @@ def advice(
     store: Store, package: PackageView, last: AttemptView | None, target: str = ""
 ) -> Advice:
     """Advise on retrying a failed or canceled package, with others if there is a target."""
-    advised = _advice(store, package, last, target)
+    renewed = other_inputs.renewed(store, package, last)
+    advised = _advice(store, package, last, target, is_renewed=bool(renewed))
+    if renewed:
+        advised = replace(advised, facts=(*advised.facts, renewed))
     is_over = last is not None and package.phase == "failed" and not is_redefined(package, last)
     if is_over and is_changed_on_disk(store, package.job_id):
         fixes = [fix for fix in advised.fixes if not fix.startswith(OLD_FILE)]
@@ -123,9 +127,11 @@ def advice(
     return advised
 
 
-def _advice(store: Store, package: PackageView, last: AttemptView | None, target: str) -> Advice:
+def _advice(
+    store: Store, package: PackageView, last: AttemptView | None, target: str, *, is_renewed: bool
+) -> Advice:
     nodes, target = node_views(store), target or package.path
-    if dropped := _dropped_input(store, package):
+    if dropped := other_inputs.dropped(store, package):
         return _against(f"it can't be retried: it needs `{dropped}` of a dropped line")
     is_at_end = package.phase == "failed" or (package.phase, package.actor) == ("held", "policy")
     is_over = last is not None and is_at_end and not is_redefined(package, last)
@@ -150,7 +156,7 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
         return replace(_against(*said, fixes=fixes), first=problem.first)
     if REGROUPED in (last.message or ""):
         return _against(GROUPS_STAY, fixes=(_new_groups(package),))
-    if one_package.renewed_inputs(store, package.id, last):
+    if is_renewed:
         return Advice()
     if last.reason in BY_JOB_FILE:
         fix = _fix(target, is_certain=_fails_again(store, package, last))
@@ -254,12 +260,6 @@ def _grown(used: int) -> int:
     return -(-more // step) * step
 
 
-def _dropped_input(store: Store, package: PackageView) -> str | None:
-    needed = (file for file in one_package.inputs(store, package.id)
-              if file.required and not file.dropped and not file.own)  # fmt: skip
-    return next((file.name for file in needed if file.file_dropped and not file.present), None)
-
-
 def _unfit(
     store: Store, package: PackageView, nodes: list[NodeView], memory: int | None
 ) -> str | None:
@@ -284,7 +284,8 @@ def for_alike(store: Store, target: str, paths: Sequence[str]) -> Advice:
             for package in packages]  # fmt: skip
     if not any(single.may_retry for single in each):
         return each[0] if each[0].facts else min(each, key=_is_certain)
-    return Advice(facts=each[0].facts if len({single.facts for single in each}) == 1 else (),
+    return Advice(facts=tuple(fact for fact in each[0].facts
+                              if all(fact in single.facts for single in each)),
                   more=max((single.more for single in each if single.may_retry and single.more),
                            key=attrgetter("amount"), default=None))  # fmt: skip
 

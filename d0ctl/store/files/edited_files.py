@@ -18,6 +18,12 @@ MOST_LOOKED_AT = 1000
 """How many of the files that a package has read are looked at."""
 
 
+MOST_COMPARED = 50
+"""How many files that a package has read are compared with what it has read: a page is drawn anew
+every second.
+"""
+
+
 MOST_ABOVE = 2000
 """How many of the packages on whose files a package depends are looked at."""
 
@@ -163,6 +169,28 @@ def earlier_read_by(store: Store, package: int) -> list[str]:
     edited = _edited(sources, MOST_READ)
     rows = store.rows("earlier_read_by", package=package, edited=json.dumps(edited))
     return [row["name"] for row in rows]
+
+
+class Present(NamedTuple):
+    """A file from outside that has other contents now than the known ones."""
+
+    size: int | None
+    """None for a directory."""
+    is_read: bool
+    """Whether the last attempt at a package has read these contents."""
+
+
+def edited_since_read(store: Store, package: int) -> dict[str, Present]:
+    """Return the first files from outside that a package reads and that were changed, by name."""
+    sources = store.rows("sources_of_package", package=package, limit=MOST_COMPARED)
+    edited = {} if store.home.archive else _edited(sources, MOST_READ)
+    if not edited:
+        return {}
+    rows = store.rows("edited_since_read", package=package, edited=json.dumps(edited))
+    others = {row["file_id"] for row in rows}
+    states = {row["name"]: (row["id"], _state(row["name"])) for row in sources}
+    return {name: Present(None if state.is_folder else state.size, file not in others)
+            for name, (file, state) in states.items() if state and file in edited}  # fmt: skip
 
 
 class StaleMakers(NamedTuple):

@@ -1,6 +1,8 @@
 """The attempts, binaries, files and changes of one package; every read is limited."""
 
 import json
+from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -28,6 +30,7 @@ from d0ctl.store.views.shapes.of_package import (
 from d0ctl.units import count
 
 if TYPE_CHECKING:
+    from d0ctl.store.files.edited_files import Present
     from d0ctl.store.views.shapes.node_choice import NodeChoiceView
 
 MOST_INPUTS = 50
@@ -137,9 +140,28 @@ def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputVi
     return [make(InputView, row) for row in rows]
 
 
-def renewed_inputs(store: Store, package: int, attempt: AttemptView) -> list[str]:
-    """Return the names of inputs that are there, with other contents than an attempt has read."""
-    return [file.name for file in inputs(store, package)
+def as_now(store: Store, package: int, files: Sequence[InputView]) -> list[InputView]:
+    """Return inputs; files of this machine that were changed since they were known, as now.
+
+    Only a limited number of files is looked at.
+    """
+    if not any(file.maker_path is None and file.size is not None for file in files):
+        return [*files]
+    from d0ctl.store.files import edited_files  # late: not for packages that read only made files
+
+    edited = edited_files.edited_since_read(store, package)
+    return [_as_now(file, edited.get(file.name)) for file in files]
+
+
+def _as_now(file: InputView, now: "Present | None") -> InputView:
+    if now is None or file.maker_path is not None:
+        return file
+    return replace(file, size=now.size, replaced=None if now.is_read else inf, renewed=None)
+
+
+def renewed_inputs(store: Store, package: int, attempt: AttemptView) -> list[InputView]:
+    """Return the inputs that are there, with other contents than an attempt has read."""
+    return [file for file in as_now(store, package, inputs(store, package))
             if file.present and not file.file_dropped and file.has_changed_since(attempt)
             and (file.remade is None or (file.replaced or 0.0) > attempt.launched)]  # fmt: skip
 

@@ -476,6 +476,14 @@ select distinct file.name
    and not exists (select 1 from outdated_package where package_id = package.id)
  order by file.name;
 
+-- name: edited_since_read
+-- Those of the `edited` files of which the last attempt at a package has read other contents.
+select read_content.file_id
+  from json_each(:edited) as edited
+  join read_content on read_content.package_id = :package
+                   and read_content.file_id = cast(edited."key" as integer)
+                   and read_content.checksum is not edited.value;
+
 -- name: readers_of_earlier
 -- The packages of a job that have read earlier contents of files than those in `edited`, or than the
 -- known ones of files that came or were made again.

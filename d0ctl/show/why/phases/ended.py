@@ -64,7 +64,6 @@ def failed(subject: Subject) -> None:
                      " a retry runs the new definition")  # fmt: skip
     if last:
         explanation.facts += recovery.found_inputs(subject.store, package)
-        _renewed_inputs(subject, last)
         suggest_log(subject, last)
     advice(subject.store, package, last).add_to(explanation, package.path)
     if package.line_dropped is None and dropped_line.is_of_use(subject.store, package.path):
@@ -111,17 +110,6 @@ def _blamed_node(subject: Subject, last: AttemptView, earlier: Sequence[AttemptV
     if before.reason == last.reason != Reason.LOST:
         subject.fact(f"attempt {before.number} failed for the same reason on `{before.node_name}`: "
                      "the node might be the cause, so d0ctl ran it again elsewhere")  # fmt: skip
-
-
-def _renewed_inputs(subject: Subject, last: AttemptView) -> None:
-    """Say which inputs are not those that the last attempt read."""
-    renewed = one_package.renewed_inputs(subject.store, subject.package.id, last)
-    names = [f"`{name}`" for name in renewed]
-    if names:
-        more = [f"{len(names) - MOST} more"] if len(names) > MOST else []
-        verb = "was" if len(names) == 1 else "were"
-        subject.fact(f"{listed([*names[:MOST], *more])} {verb} changed or made again since this "
-                     "failure: a retry reads the new contents")  # fmt: skip
 
 
 def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:

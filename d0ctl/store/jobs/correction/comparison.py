@@ -64,6 +64,8 @@ class Comparison(Struct):
     """Packages that have read earlier contents of files, and the names of these; not those that
     never run again.
     """
+    failed_earlier: dict[int, Place] = field(default_factory=dict)
+    """Those of them that failed, and have the definition of the job file."""
     cut: Set[int] = frozenset()
     """Packages that have succeeded with files of lines dropped since."""
     short: Set[int] = frozenset()
@@ -165,12 +167,8 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
             NewStage(seq, [], same, True) if is_left else match_lines(lines, same, seq)
         )  # fmt: skip
     for stage in comparison.stages:
-        comparison.makes.update(
-            name
-            for line in stage.lines
-            for definition in line.definitions
-            for name in definition.makes
-        )
+        comparison.makes.update(name for line in stage.lines
+                                for of in line.definitions for name in of.makes)  # fmt: skip
     dropped_inputs.mark(comparison.stages, spec, sides.gone)
     comparison.lacking = lacked_inputs.find(comparison.stages, spec, comparison.makes)
     dropped = lacked_inputs.dropped(comparison.stages)
@@ -252,6 +250,8 @@ def _sort(
             _sort_keys(comparison, package, definition)
     elif package.definition.whole == definition.whole:
         comparison.unchanged += 1
+        if package.phase == Phase.FAILED and package.id in comparison.edited:
+            comparison.failed_earlier[package.id] = position
     else:
         comparison.rewritten[package.id] = position
         has_ended = package.phase in (Phase.FAILED, Phase.DROPPED)
