@@ -284,7 +284,11 @@ def kept_back(sheet: Sheet, job: JobSummary, now: float) -> None:
 
 
 def kept_back_by(job: JobSummary, now: float) -> Iterator[str]:
-    """Say who holds, paused or finishes a job, since when and why."""
+    """Say who holds, paused or finishes a job, since when and why; nothing once it has ended."""
+    totals = by_status(job.counts)
+    is_left = totals["unscheduled"] or totals["scheduled"] or totals["launched"]
+    if job.ended is not None or not is_left:  # a daemon records the end
+        return
     if job.hold:
         why = f": {remark(job.hold_note)}" if job.hold_note else ""
         yield f"held by {job.hold_actor} since {moment(job.hold_since, now)}{why}"
@@ -292,6 +296,6 @@ def kept_back_by(job: JobSummary, now: float) -> Iterator[str]:
         why = f": {job.pause_note}" if job.pause_note else ""
         since = f"since {moment(job.pause_since, now)}{until(job.pause_until, now)}"
         yield f"paused by {job.pause_actor} {since}{why}"
-    if job.finish and not job.ended:
+    if job.finish:
         since = moment(job.finish_since, now)
         yield f"being finished ({job.finish}) by {job.finish_actor} since {since}"
