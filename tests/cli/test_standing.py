@@ -77,7 +77,7 @@ def test_a_paused_job_says_so_while_something_runs(site: Site, d0ctl: Type) -> N
     answer = d0ctl("why", "prod").stdout
 
     assert answer.startswith("nothing more of job `prod` starts: job `prod` has been paused by ")
-    assert "is running: 1 package is launched" in answer
+    assert "- 1 package is launched\n" in answer
     assert "d0ctl resume prod" in answer
 
 

@@ -287,7 +287,7 @@ def test_a_stage_whose_packages_are_suspended_is_not_said_to_run(site: Site, d0c
     site.submit(made())
     attempt = site.launch("prod/1/1/1")
     d0ctl("pause", "prod", "--running")
-    assert "stage `prod/1` is running" in d0ctl("why", "prod/1").stdout
+    assert "\n- 1 package is launched\n" in d0ctl("why", "prod/1").stdout
 
     say(site, attempt, "suspended", 2)
 

@@ -12,13 +12,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import remark, until
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import Span
-from d0ctl.show.why.production import (
-    Obstacle,
-    blocked_jobs,
-    job_obstacles,
-    obstacles,
-    undriven,
-)
+from d0ctl.show.why.production import Obstacle, blocked_jobs, job_obstacles, obstacles, undriven
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files.eta import at
 from d0ctl.store.views.shapes import JobSettings, JobSummary, LineSummary, StageSummary

@@ -211,7 +211,8 @@ def _moving(
         what = "suspended" if stopped == running else "running"
         queued = part.counts.get("starting", 0)
         is_waiting = explanation.answer and queued and stopped + queued == running
-        title = "" if is_waiting else f"{part.title} is {what}: "
+        says_less = what == "running" and kept_back(part.job, now) is not None
+        title = "" if is_waiting or says_less else f"{part.title} is {what}: "
         explanation.add(f"{title}{launched} launched{more}", [])
         for row in rows:
             why = f": {remark(row.note)}" if row.phase == Phase.SUSPENDED and row.note else ""
