@@ -266,7 +266,7 @@ def readers(found: Listed, how: str, whose: str = "", besides: Container[str] = 
         jobs = list(takewhile(lambda job: job not in besides, every))  # later ones read of these
         if not jobs:
             return
-        waves = [[*found.first]] if found.number == 1 else found.waves(jobs)
+        waves = [[found.part]] if found.part else found.waves(jobs)
         again = ", and once that has ended: ".join(
             " && ".join(f"d0ctl update {shlex.quote(part)} --again" for part in wave)
             for wave in waves

@@ -43,6 +43,19 @@ def test_one_of_several_merges_with_other_inputs_runs_again_with_its_stage(
     assert refused(d0ctl, "why scan/2/1/1", "why scan/2/1", "why scan:m45") == []
 
 
+def test_what_other_commands_say_of_such_a_merge_is_accepted(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    scanned(site, d0ctl, file := tmp_path / "scan.yaml")
+    write(file, 1, 2, 3)
+    assert d0ctl("update", "scan").exit_code == 0
+
+    for asked in ("retry scan/2/1/1", "set-status scan/2/1/1 unscheduled --dry-run",
+                  "clone scan/2/1 --dry-run"):  # fmt: skip
+        assert "d0ctl update scan --again" in suggested(d0ctl, *asked.split())
+        assert refused(d0ctl, asked) == []
+
+
 def test_a_merge_alone_runs_again_where_its_inputs_have_changed_alone(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

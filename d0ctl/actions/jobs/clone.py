@@ -18,6 +18,7 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
+from d0ctl.store.files import mixed_inputs
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.submission.submit import free_name, text_of
 from d0ctl.store.views import browse, left_out, selection
@@ -89,11 +90,12 @@ def _refuse_second_name(store: Store, target: Selector) -> None:
 
 def _outdated(store: Store, target: Selector) -> Iterator[str]:
     """Warn that packages of a part ran with another recipe or other inputs than the job has now."""
-    outdated = left_out.outdated(selection.choose(store, target, now=0.0)).by_recipe
-    if outdated:
+    selected = selection.choose(store, target, now=0.0)
+    if outdated := left_out.outdated(selected).by_recipe:
         packages = count(outdated, "package")
         are, have = ("is", "its") if outdated == 1 else ("are", "their")
-        again = f"d0ctl update {quote(target.brief)} --again"
+        part = target.job if mixed_inputs.would_mix(selected) else target.brief
+        again = f"d0ctl update {quote(part)} --again"
         yield (f"{packages} of `{target.brief}` {are} out of date, and the copy has {have} former "
                f"recipe and inputs, not those that the job has now; first: `{again}`")  # fmt: skip
 

@@ -39,7 +39,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.attempts import alike_failures, black_holes
 from d0ctl.store.attempts.alike_failures import StoppedJob
 from d0ctl.store.connection import Selection, Store
-from d0ctl.store.files import earlier_readers, edited_files
+from d0ctl.store.files import earlier_readers, edited_files, mixed_inputs
 from d0ctl.store.files.earlier_readers import EarlierReaders
 from d0ctl.store.files.edited_files import OutdatedCopy
 from d0ctl.store.jobs import retry
@@ -171,7 +171,8 @@ def _nothing(
     elif set(unchanged) == {Phase.DONE} and not is_dropped:
         is_outdated = left_out.outdated(selected).packages > 0
         verb, option = ("update", "--again") if is_outdated else ("set-status", "unscheduled")
-        again = undo.command(verb, [str(target)], option)
+        is_part = not (is_outdated and mixed_inputs.would_mix(selected))
+        again = undo.command(verb, [str(target) if is_part else target.job], option)
         what = "it" if target.is_one and target.level == "package" else "them"
         refusal.hint = f"`{again}` runs {what} again"
     elif state and not target.states and not target.also:

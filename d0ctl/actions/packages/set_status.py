@@ -15,6 +15,7 @@ from d0ctl.model import Phase, Status
 from d0ctl.select import Selector, quoted
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
+from d0ctl.store.files import mixed_inputs
 from d0ctl.store.jobs import accept, retry
 from d0ctl.store.jobs.retry import NONE, Listed, Makers
 from d0ctl.store.views import left_out, selection
@@ -60,6 +61,8 @@ class SetStatusPlan(Plan):
     """Packages that read files of these and have failed."""
     outdated: int
     """How many ran with another recipe or other inputs than their job has now."""
+    rerun: tuple[str, ...]
+    """What `update --again` takes to run these with those: their paths, or their job."""
     accepted: int
     """Of how many the results were accepted as they ran, with another recipe."""
     aside: int
@@ -79,6 +82,7 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
     )
     makers, readers, failed = Makers(), NONE, NONE
     outdated = accepted = 0
+    rerun = undo.paths(request.target)
     if status == Status.UNSCHEDULED:
         retry.keep_phases(split.selected, FROM[status])
         if row := retry.unmakable(split.selected):
@@ -88,12 +92,15 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
                 hint=f"d0ctl why {quote(row['path'])}",
             )
         outdated = left_out.outdated(split.selected).by_recipe
+        if outdated and mixed_inputs.would_mix(split.selected):
+            rerun = [request.target.job]
         accepted = retry.count_accepted(split.selected)
         makers = retry.makers_of_removed(split.selected)
         readers, failed = retry.readers_done(split.selected), retry.readers_failed(split.selected)
     return SetStatusPlan(request=request, packages=split.packages, accepting=accepting,
                          makers=makers, readers=readers, failed=failed, outdated=outdated,
-                         accepted=accepted, aside=aside, **split._asdict())  # fmt: skip
+                         rerun=tuple(rerun), accepted=accepted, aside=aside,
+                         **split._asdict())  # fmt: skip
 
 
 def _nothing(
@@ -179,7 +186,7 @@ def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
                f"{these} restored")  # fmt: skip
     if plan.outdated:
         packages, own = count(plan.outdated, "package"), "its" if plan.outdated == 1 else "their"
-        again = undo.command("update", undo.paths(plan.request.target), "--again")
+        again = undo.command("update", plan.rerun, "--again")
         yield (f"{packages} {will_run} with {own} former recipe or inputs; with those that the job "
                f"has now: {again}")  # fmt: skip
     yield from wording.accepted_before(plan.accepted)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from d0ctl.store.connection import Row, Selection, Store
-from d0ctl.store.files import copies
+from d0ctl.store.files import copies, mixed_inputs
 from d0ctl.store.files.earlier_readers import EarlierReaders
 
 MOST_READ = 1_000_000
@@ -150,7 +150,9 @@ def _done_with(
                       line=line)  # fmt: skip
     return {
         row["name"]: EarlierReaders(
-            row["packages"], row["part"], may_read_others(store, row["first"])
+            row["packages"],
+            mixed_inputs.part_to_rerun(store, row["part"]),
+            may_read_others(store, row["first"]),
         )
         for row in rows
     }

@@ -10,7 +10,7 @@ from d0ctl.model import Phase
 from d0ctl.store import stage_order
 from d0ctl.store.attempts import alike_failures, black_holes, failures
 from d0ctl.store.connection import Row, Selection, Store
-from d0ctl.store.files import edited_files
+from d0ctl.store.files import edited_files, mixed_inputs
 from d0ctl.store.files.copies import remake
 from d0ctl.store.files.edited_files import OutdatedCopy
 from d0ctl.store.files.remakes import Remakes, check_inputs, remakes_for
@@ -138,9 +138,8 @@ def change_scripts(
     store.change_many("forget_other_recipe", ((package,) for package in packages))
     store.change_many("record_other_recipe", ((package,) for package in packages.difference(own)))
     text = json.dumps(list(parameters))
-    store.change_many("keep_retry_parameters", (
-        (None if package in own else text, package) for package in packages
-    ))  # fmt: skip
+    texts = [(None if package in own else text, package) for package in packages]
+    store.change_many("keep_retry_parameters", texts)
 
 
 def ended_before(selected: Selection, limit: int) -> list[tuple[str, str]]:
@@ -150,9 +149,8 @@ def ended_before(selected: Selection, limit: int) -> list[tuple[str, str]]:
     """
     if selected.count() > limit:
         return []
-    return dependencies.ended_before(
-        selected.store, [row[0] for row in selected.rows("selected_ids")]
-    )
+    packages = [row[0] for row in selected.rows("selected_ids")]
+    return dependencies.ended_before(selected.store, packages)
 
 
 class Listed(Struct, frozen=True):
@@ -162,6 +160,8 @@ class Listed(Struct, frozen=True):
     first: tuple[str, ...]
     needs: frozenset[tuple[str, str]] = frozenset()
     """Which jobs of these read files of which others of them."""
+    part: str = ""
+    """Of a single package, the smallest part that `update --again` can run again with it."""
 
     def waves(self, jobs: Sequence[str]) -> list[list[str]]:
         """Sort jobs by when they can run again: those that read files of others after these."""
@@ -236,10 +236,11 @@ def listed(rows: Sequence[Row]) -> Listed:
 
 
 def with_needs(store: Store, found: Listed) -> Listed:
-    """Add which of the jobs of the first packages read files of others of them."""
+    """Add which of the jobs of the first packages read files of others of them, and the part."""
     jobs = {path.partition("/")[0] for path in found.first}
     needs = frozenset(map(tuple, store.rows("needs_among", jobs=json.dumps([*jobs]))))
-    return Listed(found.number, found.first, needs)
+    part = mixed_inputs.part_to_rerun(store, *found.first) if found.number == 1 else ""
+    return Listed(found.number, found.first, needs, part)
 
 
 def retry(
@@ -258,8 +259,7 @@ def retry(
     """
     selected.change("leave_out_dropped")
     stage_order.close_final(selected, (Phase.FAILED, Phase.CANCELED, Phase.COOLOFF))
-    if outdated is None:
-        outdated = edited_files.outdated_copies(selected)
+    outdated = edited_files.outdated_copies(selected) if outdated is None else outdated
     edited_files.copy_anew(selected.store, outdated, now=now)
     black_holes.forget_jobs(selected, actor=actor, note=note, now=now)
     alike_failures.forget_jobs(selected, now=now)

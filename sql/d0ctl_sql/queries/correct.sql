@@ -397,10 +397,8 @@ select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
   join package on package.id = selected_package.package_id
   join line on line.id = package.line_id and (:restored or line.dropped is null);
 
--- name: choose_to_rerun
--- Select a package, or packages of a stage or line that have succeeded and are out of date: a limited
--- number.
-insert or ignore into selected_package (package_id)
+-- name: packages_to_rerun
+-- A package, or packages of a stage or line that have succeeded and are out of date: a limited number.
 select package.id
   from job
   join stage on stage.job_id = job.id and stage.seq = :stage
@@ -419,11 +417,11 @@ select package.id
  limit :limit;
 
 -- name: would_mix
--- Whether the selected packages, or those of their jobs that have read their files, would read files
--- that a package which stays as it is has made of other inputs than it has now, or that it would not
--- make now, or what was made of these; a limited number of packages is followed.
+-- Whether these packages, or those of their jobs that read their files, would read files that a package
+-- which stays as it is has made of other inputs than it has now, or that it would not make now, or what
+-- was made of these; a limited number of packages is followed.
 with recursive again (id) as (
-    select package_id from selected_package
+    select value from json_each(:packages)
      union
     select package.id
       from again
