@@ -102,6 +102,21 @@ class Eta(TypedDict):
     stages: list[StageEta]
 
 
+class JobEnd(TypedDict):
+    """When an active job ends."""
+
+    job: str
+    state: Annotated[str, Meta(description="As in `status`: running, held, paused or another.")]
+    end: Annotated[TimeRange | None, Meta(description="Unknown if null.")]
+    waits_for_nodes: WaitsForNodes
+
+
+class Ends(TypedDict):
+    """When all active jobs end, the newest first."""
+
+    jobs: list[JobEnd]
+
+
 class Audited(TypedDict):
     """How estimates compare with actual values, in seconds or in bytes of memory and disk.
 

@@ -34,7 +34,8 @@ MOST_AUDITED = 10_000
 Jobs = Annotated[
     list[str] | None,
     typer.Argument(metavar="JOB", autocompletion=completion.selectors,
-                   help="Jobs by name; with --audit one, or none for all."),
+                   help="Jobs by name (default: all active ones, one per line); with --audit one, "
+                   "or none for all."),
 ]  # fmt: skip
 
 Audited = Annotated[
@@ -53,12 +54,33 @@ def estimate(selectors: Jobs = None, audit: Audited = False, json: options.Json 
         if audit:
             _audit(store, jobs[0].id if jobs else None, json)
         elif not jobs:
-            raise BadUsage("name a job", hint="d0ctl eta JOB, or d0ctl eta --audit; "
-                           "d0ctl status shows when each job ends")  # fmt: skip
+            _all(store, json, now)
         elif json:
             emit_json(estimated(store, jobs[0], now))
         else:
             _draw(store, jobs, now)
+
+
+def _all(store: Store, json: bool, now: float) -> None:
+    """Print when each active job ends."""
+    from d0ctl.show.active import active_ends
+
+    ends = active_ends.job_ends(store, now)
+    if json:
+        from d0ctl.cli.documents import time_range
+
+        document: estimates.Ends = {
+            "jobs": [
+                {"job": each.job.name, "state": each.state, "end": time_range(each.end),
+                 "waits_for_nodes": list(each.nodes_down)}
+                for each in ends
+            ]
+        }  # fmt: skip
+        emit_json(document)
+    else:
+        page = sheet()
+        active_ends.draw(page, ends)
+        show(page)
 
 
 def _named(store: Store, name: str) -> JobSummary:
