@@ -8,7 +8,7 @@ import pytest
 
 from d0ctl.show.why.stopped_job import RETRY_RELEASES
 from tests.cli.conftest import Type
-from tests.support.building import document, job, line, package
+from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
 
 
@@ -31,6 +31,27 @@ def test_a_job_held_for_similar_failures_reports_the_hold_before_the_missing_dae
     hold = answer.index("nothing of job `prod` starts: job `prod` has been held by d0ctl")
     assert ("stands still" in answer, RETRY_RELEASES in answer) == (False, True)
     assert "no daemon is running" in answer[hold:] or asked == "status prod"
+
+
+def test_a_drop_in_such_a_job_says_that_nothing_starts_until_its_release(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=4, max_alike_failures=3))
+    for number in (1, 2, 3):
+        site.fail(f"prod/1/{number}/1")
+    drop = ("kill-line", "prod/1/1-3", "--drop-outputs")
+    stopped = "job `prod` is held: nothing starts until `d0ctl release prod`\n"
+
+    planned = d0ctl(*drop, "--dry-run").stdout
+    done = d0ctl(*drop).stdout
+    answer = d0ctl("why", "prod").stdout
+
+    assert stopped in planned
+    assert stopped in done
+    assert RETRY_RELEASES not in answer
+    assert "$ d0ctl release prod\n" in answer
+    d0ctl("release", "prod")
+    assert stopped not in d0ctl("restore-line", "prod/1/1").stdout
 
 
 @pytest.mark.parametrize(

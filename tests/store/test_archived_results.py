@@ -46,6 +46,16 @@ def test_the_one_with_the_contents_is_found_whatever_its_number_and_time(archive
     assert find(archive, "else") is None
 
 
+def test_of_two_with_the_same_contents_the_one_written_before_the_archive_is_taken(
+    archive: Home,
+) -> None:
+    later = write(archive, "fix", "mine", 1100)
+    assert find(archive, "mine") == later, "a copied home has new times"
+    path = write(archive, "fix.1", "mine", 900)
+
+    assert find(archive, "mine") == path
+
+
 def test_of_those_that_are_too_large_to_read_the_last_before_the_archive_is_taken(
     archive: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

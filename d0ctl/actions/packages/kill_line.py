@@ -71,12 +71,16 @@ class KillLinePlan(Plan):
     """The inputs that are removed, as no other package is to read them."""
     enough: tuple[Enough, ...] = ()
     """Stages of which `require` then drops other lines."""
+    held: tuple[str, ...] = ()
+    """The jobs that start nothing until they are released."""
+    paused: tuple[str, ...] = ()
+    """Those that start nothing until they are resumed."""
 
 
 def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) -> KillLinePlan:
     """Plan for whole lines, and with dropped outputs for all packages that can't run without."""
     target = request.target
-    jobs_of(store, target)
+    jobs = jobs_of(store, target)
     check_level(target, "kill-line", " --drop-outputs" * request.options.drop_outputs)
     selected = selection.choose(store, target, now=now)
     if not lifecycle.lines(selected)["undropped"]:
@@ -88,7 +92,12 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
         )
     lines = tuple(undo.ranges(lifecycle.paths_of_lines(selected, dropped=False)))
     if request.options.drop_outputs:
-        return replace(_plan_drop(selected, request), lines=lines)
+        return replace(
+            _plan_drop(selected, request),
+            lines=lines,
+            held=tuple(job.name for job in jobs if job.hold),
+            paused=tuple(job.name for job in jobs if job.pause),
+        )
     split = split_selected(selected, KILLABLE | {Phase.FAILED}, hastens=True)
     is_awaited = lifecycle.is_awaited(split.selected)
     return KillLinePlan(request=request, packages=split.packages, is_awaited=is_awaited,
@@ -205,6 +214,7 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
         ready = f", and {count(stage.starting, 'package')} will be ready" if stage.starting else ""
         yield f"then {stage.reason}: {_others(stage)} will be dropped{ready}"
     yield from _left(plan)
+    yield from _starts_nothing(plan)
 
 
 def _others(stage: Enough) -> str:
@@ -224,6 +234,12 @@ def _left(plan: KillLinePlan) -> Iterator[str]:
     )  # fmt: skip
     yield from needing_elsewhere(plan.needing, plan.behind)
     yield from wording.left_unread(plan.unread)
+
+
+def _starts_nothing(plan: KillLinePlan) -> Iterator[str]:
+    """Say which jobs start none of the packages that continue without the files."""
+    if plan.losing.number or plan.enough:
+        yield from wording.start_nothing(plan.held, plan.paused)
 
 
 def report(plan: KillLinePlan) -> Iterator[str]:
@@ -251,6 +267,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         starting = f"; {are}" if stage.starting else ""
         yield f"now {stage.reason}: {_others(stage)} dropped{starting}"
     yield from _left(plan)
+    yield from _starts_nothing(plan)
 
 
 def past(entry: AuditEntry) -> str:

@@ -80,7 +80,7 @@ def retry_first(part: GroupPart, explanation: Explanation) -> None:
 
     A retry releases it, too, and begins with the failed packages; a release alone runs the rest.
     """
-    if not part.job.is_held_by_d0ctl:
+    if not (part.job.is_held_by_d0ctl and part.job.counts.get(Phase.FAILED)):
         return
     explanation.facts.append(RETRY_RELEASES)
     retries = [text for text in explanation.commands if text in explanation.retries]

@@ -26,15 +26,23 @@ def folder_with(
 ) -> Path | None:
     """Return which folder has a result of an archived job: `results/JOB`, or one moved aside.
 
-    Of several that may have it, that of the file written last.
+    Of several that may have it, that of the file written last before the archive was: a later job
+    may have made the same file.
     """
     archived = home.archive_file(home.archive).stat().st_mtime
     own = home.results / job
-    if _is_it(within(own, name), archived, size, checksum):
+    is_own = _is_it(within(own, name), archived, size, checksum)
+    if is_own and _written(own, name) <= archived:
         return own
-    written = {within(folder, name): folder for folder in _moved_aside(home, job)}
-    found = [file for file in written if _is_it(file, archived, size, checksum, is_aside=True)]
-    return written[max(found, key=os.path.getmtime)] if found else None
+    found = [folder for folder in _moved_aside(home, job)
+             if _is_it(within(folder, name), archived, size, checksum, is_aside=True)]  # fmt: skip
+    written = {_written(folder, name): folder for folder in [*found, *[own] * is_own]}
+    before = [time for time in written if time <= archived]
+    return written[max(before or written)] if written else None
+
+
+def _written(folder: Path, name: str) -> float:
+    return within(folder, name).stat().st_mtime
 
 
 def is_replaced(home: Home, job: str, name: str) -> bool:
