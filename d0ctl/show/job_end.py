@@ -8,6 +8,7 @@ from msgspec import Struct
 from d0ctl.model import Counts, Group, Phase, by_status, job_status
 from d0ctl.show.drawing.archived import in_archive
 from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.why.causes.failed_since import failed_since
 from d0ctl.show.why.common import MOST_READ, shortfalls
 from d0ctl.show.why.phases.successful import (
     behind,
@@ -118,6 +119,7 @@ def remarks_on(store: Store, job: JobSummary) -> list[str]:
         *read_from_outside(store, job),
         *partial_read(store, job),
         *behind(store, job),
+        *failed_since(store, job.id),
         *stale,
         *earlier_readers.sentences(found, is_said=bool(stale),
                                    archived=is_barred(store, job, stale)),

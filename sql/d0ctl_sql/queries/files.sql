@@ -453,6 +453,32 @@ select package_path.path, count(*) over () as number
  order by package.id
  limit 1;
 
+-- name: failed_makers
+-- How many packages of a job, or whether one, have succeeded with files, or with what was made of these,
+-- of how many packages that have failed or were canceled then, one of these, and whether all of them have
+-- failed; a limited number is followed.
+with recursive below (id, maker) as (
+    select id, id
+      from (select package.id
+              from package
+             where package.job_id in (select :job
+                                       union all
+                                      select maker_id from need where job_id = :job)
+               and package.phase in ('failed', 'canceled')
+             limit :most_failed)
+     union
+    select input.package_id, below.maker
+      from below
+      join file on file.package_id = below.id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+     limit :limit)
+select count(distinct reader.id) as readers, count(distinct maker.id) as makers,
+       min(maker.id) as first, min(maker.phase = 'failed') as has_failed
+  from below
+  join package as reader on reader.id = below.id and reader.phase = 'done' and reader.job_id = :job
+       and (:package is null or reader.id = :package)
+  join package as maker on maker.id = below.maker;
+
 -- name: earlier_read_by
 -- The files of which a package has succeeded with earlier contents than those in `edited`, or than the
 -- known ones; none if the package is known to be out of date, dropped, or not in the job file any more.

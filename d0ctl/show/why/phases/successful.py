@@ -8,6 +8,7 @@ from shlex import quote
 from d0ctl.model import Phase, Status
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.advice import is_redefined
+from d0ctl.show.why.causes.failed_since import failed_since
 from d0ctl.show.why.causes.no_results import not_kept
 from d0ctl.show.why.common import MOST, Explanation, count_lacking, shortfalls
 from d0ctl.show.why.subject import Subject
@@ -163,8 +164,7 @@ def _first_drop(needing: NeedingLines) -> str:
 
 def _out_of_date(found: Outdated) -> str:
     """Say that packages are out of date, and why."""
-    others = found.packages - found.by_recipe
-    if not others:
+    if not (others := found.packages - found.by_recipe):
         return f"out of date, {BY_RECIPE}"
     if not found.by_recipe:
         return f"out of date, {BY_FILES}"
@@ -247,6 +247,7 @@ def add_outdated(
 ) -> None:
     """Add that a successful package is out of date, or that files have changed since it ran."""
     found = left_out.outdated(store.select([package.id]))
+    explanation.facts += failed_since(store, package.job_id, package.id, subject)
     if found.packages:
         job = browse.job(store, package.path.partition("/")[0])
         if found.by_makers or left_out.lines_needing_dropped(store, job.id):
