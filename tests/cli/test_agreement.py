@@ -219,7 +219,7 @@ def test_all_commands_agree_on_whether_a_job_can_move(
         assert mailed is (diagnosed["standstill"] is not None)
     assert (checked["cause"] in DELIBERATE) is (stops and not mailed)
     assert waited.exit_code == 1
-    assert ("is still" not in waited.stderr) is world.settled
+    assert ("has not ended" not in waited.stderr) is world.settled
     assert world.text in waited.stdout
     assert is_settled(site.store, number, now=time.time()) is world.settled
     if world.cause is Cause.OTHER_JOB:
@@ -285,7 +285,7 @@ def test_a_part_that_cannot_move_ends_the_wait_while_the_rest_moves(
             "`localhost` is ruled out (4 CPUs, needs 64)\n"
         )
     for part in ("prod/1", "prod/2", "prod"):
-        assert "is still" in d0ctl("wait", part, "--timeout", "0.1s").stderr
+        assert "has not ended" in d0ctl("wait", part, "--timeout", "0.1s").stderr
 
 
 def test_a_finished_part_is_successful_although_the_rest_stands_still(
