@@ -179,3 +179,23 @@ def test_a_job_that_an_archive_lacks_is_found_in_another_or_in_the_database(
         ]
         * 3
     )
+
+
+@pytest.mark.parametrize("end", ["remove", "archive"])
+def test_a_job_does_not_show_what_people_did_to_an_earlier_one_of_its_name(
+    site: Site, d0ctl: Type, end: str
+) -> None:
+    site.submit(production(lines=1))
+    for path in ("1/1/1", "1/1/2", "2/1/1", "3/1/1"):
+        site.finish(f"prod/{path}")
+    assert d0ctl("priority", "prod", "60").exit_code == 0
+    before = d0ctl("history", "prod").stdout
+    assert d0ctl(end, "prod", "--yes").exit_code == 0
+    site.submit(production(lines=1))
+    d0ctl("hold", "prod")
+
+    for words in (("history", "prod"), ("history", "prod/1/1/1"), ("status", "prod")):
+        shown = d0ctl(*words).stdout
+        assert "hold" in shown
+        assert not [verb for verb in ("priority prod 60", f"{end} prod") if verb in shown]
+    assert "priority" in before

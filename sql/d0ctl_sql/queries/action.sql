@@ -15,13 +15,15 @@ update action
  where id = (select max(id) from action) and verb = 'remake' and target = :job and note = :note;
 
 -- name: actions_on
--- Actions of people on a job; bounded. Software, nodes and so on may have the name of a job.
+-- Actions of people on a job; bounded. Software, nodes and so on may have the name of a job, and so
+-- may earlier jobs.
 select at, actor, verb, target, note, packages, undo from action
  where (instr(' ' || target || ' ', ' ' || :job || ' ') > 0
         or instr(' ' || target, ' ' || :job || '/') > 0
         or instr(' ' || target, ' ' || :job || ':') > 0)
    and substr(verb, 1, instr(verb, ' ')) not in
        ('software ', 'node ', 'cluster ', 'researcher ', 'throttle ', 'store ', 'token ', 'site ')
+   and at >= coalesce((select max(submitted) from job where name = :job), 0)
  order by id desc limit :limit;
 
 -- name: removal_of_name
