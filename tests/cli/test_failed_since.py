@@ -21,7 +21,7 @@ stages:
 
 @pytest.fixture
 def scanned(site: Site, d0ctl: Type, tmp_path: Path) -> Site:
-    """A job that has succeeded but for its last simulation, which nothing needs."""
+    """A job of which only the last simulation has not succeeded, and nothing needs it."""
     (file := tmp_path / "scan.yaml").write_text(SCAN)
     assert d0ctl("submit", str(file)).exit_code == 0
     site.fail("scan/1/4/1", reason="exit-code", exit_code=3)
