@@ -1,6 +1,7 @@
 """What happens to packages of other jobs that read files of jobs which go."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from d0ctl.actions.wording import MOST_NAMED
 from d0ctl.store.jobs.removal import OtherReaders
@@ -14,6 +15,9 @@ def describe(canceled: Mapping[str, int], others: OtherReaders) -> Iterator[str]
     if others.without:
         yield (f"packages of {_named(others.without)} read files that would be gone: they could "
                "not run again")  # fmt: skip
+    if others.by_path:
+        yield (f"packages of {_named(others.by_path)} read files in results/ that would not be "
+               "there any more: they could not run again")  # fmt: skip
     if others.all:
         yield f"the job {_read(others)} could not be updated or cloned before that was changed"
 
@@ -25,8 +29,24 @@ def report(canceled: Mapping[str, int], others: OtherReaders) -> Iterator[str]:
     if others.without:
         yield (f"packages of {_named(others.without)} read files that are gone: they can't run "
                "again without these")  # fmt: skip
+    if others.by_path:
+        yield (f"packages of {_named(others.by_path)} read files that are not in results/ any "
+               "more: they can't run again without these")  # fmt: skip
     if others.all:
         yield f"the job {_read(others)} can't be updated or cloned before that is changed"
+
+
+def of_moved(readers: Sequence[str], job: str, aside: Path, *, is_done: bool) -> Iterator[str]:
+    """Say which jobs read results of an earlier job by their paths, as a new one takes its name."""
+    if not readers:
+        return
+    text = f"{_named(readers)} {'reads' if len(readers) == 1 else 'read'} files of results/{job}"
+    if is_done:
+        yield (f"{text}, which are in results/{aside.name} now: packages that run from now on read "
+               "those of the new job")  # fmt: skip
+    else:
+        yield (f"{text}: packages that run after that would read those of the new job; "
+               "`--as NAME` leaves these where they are")  # fmt: skip
 
 
 def _read(others: OtherReaders) -> str:

@@ -63,16 +63,18 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
             )
         removal.check_removal(store, job.id, job.name)
     ids = tuple(job.id for job in jobs)
-    lost = file_choice.only_copies(store, [job.name for job in jobs])
+    names = [job.name for job in jobs]
+    lost = file_choice.only_copies(store, names)
+    others = removal.other_readers(store, ids, do_results_go=not request.options.keep_results)
     return RemovePlan(
         request=request,
-        jobs=tuple(job.name for job in jobs),
+        jobs=tuple(names),
         ids=ids,
         packages=sum(job.packages for job in jobs),
         results=sum(results.in_the_way(store.home, job.name) for job in jobs),
         asides=_existing(results.place_aside(store.home, job.name) for job in jobs),
         readers=removal.readers(store, ids),
-        others=removal.other_readers(store, ids, do_results_go=not request.options.keep_results),
+        others=others._replace(by_path=results.readers_by_path(store, names)),
         **lost._asdict(),
     )
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace as changed
 
 from d0ctl.actions.action import Action, AnyRequest, Author, Plan
+from d0ctl.actions.jobs import _other_readers
 from d0ctl.actions.jobs._command_warnings import of_a_command
 from d0ctl.actions.jobs._home_warnings import of_home
 from d0ctl.actions.option import Options, ValueType, flag, logged, pairs, value, values, write_pairs
@@ -80,6 +81,8 @@ class SubmitPlan(Plan):
     misfits: tuple[Misfit, ...] = ()
     aside: Path | None = None
     """The folder for older results of the name; None if there are none."""
+    readers: tuple[str, ...] = ()
+    """Other jobs that read some of these by their paths."""
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -191,14 +194,10 @@ def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:
     if gone := needed_by_job(store, spec):
         raise dropped(gone[0])
     name = options.name or (spec.name if spec.named else free_name(store, spec.name))
-    return SubmitPlan(
-        request=request,
-        packages=spec.packages,
-        spec=spec,
-        job=name,
-        misfits=misfits,
-        aside=results.place_aside(store.home, name),
-    )
+    aside = results.place_aside(store.home, name)
+    readers = results.readers_by_path(store, [name])
+    return SubmitPlan(request=request, packages=spec.packages, spec=spec, job=name, misfits=misfits,
+                      aside=aside, readers=readers)  # fmt: skip
 
 
 def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:
@@ -206,14 +205,17 @@ def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:
     from d0ctl.store.jobs.submission.submit import submit as insert
 
     options, person, spec = plan.request.options, plan.request.person, plan.spec
+    moved: list[Path] = []
     job = insert(
         store, spec, now=by.now, actor=by.actor, name=options.name, hold=options.hold,
         force=options.force, note=by.note, options=logged(options),
         progress=lambda done: person.follow(done, spec.packages),
-        moved=lambda folder: person.inform(
-            f"older results of this name are now in {folder}"
-        ),
+        moved=moved.append,
     )  # fmt: skip
+    for folder in moved:
+        person.inform(f"older results of this name are now in {folder}")
+        for line in _other_readers.of_moved(plan.readers, job, folder, is_done=True):
+            person.inform(line)
     misfits: list[Misfit] = []
     if options.force:
         misfits = fitting.misfits_of_job(store, browse.job(store, job).id, now=by.now)
@@ -260,6 +262,7 @@ def describe(plan: SubmitPlan) -> Iterator[str]:
     yield from not_taken(plan)
     if plan.aside is not None:
         yield f"older results of this name would be moved to {plan.aside}"
+        yield from _other_readers.of_moved(plan.readers, plan.job, plan.aside, is_done=False)
 
 
 def not_taken(plan: SubmitPlan) -> Iterator[str]:

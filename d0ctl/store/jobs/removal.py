@@ -81,6 +81,8 @@ class OtherReaders(NamedTuple):
 
     all: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    by_path: tuple[str, ...] = ()
+    """Other jobs with packages that read files in the jobs' folders of results by their paths."""
 
 
 def other_readers(store: Store, jobs: Sequence[int], *, do_results_go: bool) -> OtherReaders:

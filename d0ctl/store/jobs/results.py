@@ -80,6 +80,15 @@ def place_aside(home: Home, job: str) -> Path | None:
     return aside
 
 
+def readers_by_path(store: Store, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the other jobs with packages that read files in the folders of these jobs' names."""
+    home = store.home
+    folders = [str(home.results / name) for name in names if place_aside(home, name)]
+    rows = store.rows("readers_by_path", jobs=json.dumps(names), folders=json.dumps(folders),
+                      results=str(home.results)) if folders else []  # fmt: skip
+    return tuple(row["name"] for row in rows)
+
+
 def move_aside(home: Home, job: str) -> Path | None:
     """Rename the folder of a job's name to the first free `JOB.N`; None if there is none."""
     aside = place_aside(home, job)

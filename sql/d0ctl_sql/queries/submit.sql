@@ -120,6 +120,22 @@ select job.name,
  where need.maker_id = :job and job.id not in (select value from json_each(:jobs))
  order by job.id;
 
+-- name: readers_by_path
+-- Other jobs with packages that read files from outside in the folders of these jobs, by their paths:
+-- those begin with the path of the folder and a `/`, the sign before `0`. Most jobs read nothing there.
+select job.name
+  from job
+ where job.visible = 1 and job.name not in (select value from json_each(:jobs))
+   and exists (select 1 from file
+                where file.job_id = job.id
+                  and file.name >= :results || '/' and file.name < :results || '0')
+   and exists (select 1
+                 from json_each(:folders) as folder
+                 cross join file on file.job_id = job.id and file.name >= folder.value || '/'
+                                and file.name < folder.value || '0'
+                 cross join input on input.file_id = file.id)
+ order by job.id;
+
 -- name: job_ids
 -- The existing jobs, visible or not.
 select id from job;
