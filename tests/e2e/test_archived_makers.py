@@ -86,7 +86,7 @@ def test_an_export_reads_results_that_a_later_job_of_the_name_has_moved_aside(si
 
     assert done.err == ""
     assert "results/maker.1/sub/s-1.txt" in done.out and "results/maker.1/sub/s-2.txt" in done.out
-    assert "results/maker/c-1.dat" in done.out  # has the same contents again
+    assert "results/maker.1/c-1.dat" in done.out  # of two equal files, the older one
 
     site.ok("remove", "maker", "--yes")
     refused = site.d0ctl("submit", site.write(NEW.replace("INPUT", "{from: maker/sim}")))
