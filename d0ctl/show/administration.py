@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 
 NO_ARCHIVES = "no archives yet: d0ctl archive '*' --ended 90d creates one"
 
+NOT_IN_BACKUPS = {
+    "results": "results", "archive": "archives",
+    "nodes": "logs and files of packages on this machine", "event.key": "the key of events",
+    "site.yaml": "the site file", "templates": "templates of job files",
+}  # fmt: skip
+"""What else of a home a backup lacks, besides the keys of the site and of nodes."""
+
 MOST_NAMED = 5
 """How many jobs of an archive, or packages, are named; the rest are counted."""
 
@@ -160,8 +167,8 @@ def restored(
 ) -> Iterator[str]:  # fmt: skip
     """Say where the database is from, where the previous one is, and what to type next.
 
-    A home that `is_new` lacks the known hosts, results, archives and the folder of this machine's
-    nodes, and with `needs_key` a key for the attempts of the backup; `old` is where they may be.
+    A home that `is_new` lacks the known hosts and what is NOT_IN_BACKUPS, and with `needs_key` a
+    key for the attempts of the backup; `old` is where they may be.
     """
     yield f"restored the database from `{clean(str(file))}`"
     if previous is not None:
@@ -171,17 +178,22 @@ def restored(
     if needs_key:
         yield ("a backup has no keys: without `site.key` and `known_hosts` of the old home no "
                "package can start or report")  # fmt: skip
-        yield shlex.join(["cp", "-p", f"{source}/site.key", *hosts, target])
+        if old is None:
+            yield "copy `site.key.previous`, too, if it exists: it has keys of running packages"
+        has_previous = old is not None and (old / "site.key.previous").exists()
+        previous_keys = [f"{source}/site.key.previous"] if has_previous else []
+        yield shlex.join(["cp", "-p", f"{source}/site.key", *previous_keys, *hosts, target])
     elif is_new and hosts:
         yield ("a backup has no keys of nodes: without `known_hosts` of the old home no machine "
                "is reached by ssh before its key is accepted")  # fmt: skip
         yield shlex.join(["cp", "-p", *hosts, target])
-    there = [f"{source}/{name}" for name in ("results", "archive", "nodes")
-             if (is_new if old is None else (old / name).is_dir())]  # fmt: skip
+    there = [name for name in NOT_IN_BACKUPS if (is_new if old is None else (old / name).exists())]
     if there:
-        yield ("a backup has no results, archives, and files and logs of packages on this "
-               "machine either; to have them in this home, too:")  # fmt: skip
-        yield shlex.join(["cp", "-pr" if is_new else "-pru", *there, target])
+        lacks = listed([NOT_IN_BACKUPS[name] for name in there])
+        want = "copy those that exist" if old is None else "to have them in this home, too"
+        yield f"a backup does not have {lacks}; {want}:"
+        paths = [f"{source}/{name}" for name in there]
+        yield shlex.join(["cp", "-pr" if is_new else "-pru", *paths, target])
     if old is not None:
         yield f"to change over from `{clean(str(old))}`, and not to only look at the backup:"
     yield "d0ctl daemon start"

@@ -1,5 +1,6 @@
 """What `restore` into a new home says to copy there, and the path that the history has of it."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -50,6 +51,37 @@ def test_the_command_that_copies_the_keys_to_a_restored_home_works_as_it_is_prin
     [copying] = [line for line in done.splitlines() if line.startswith("cp -p ")]
     subprocess.run(copying, shell=True, check=True)
     assert other.site_key() == site.store.home.site_key()
+
+
+def test_the_printed_commands_copy_all_that_a_backup_lacks_and_the_first_home_has(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    site.launch("before/1/1/1")
+    home = site.store.home
+    (home.archives / "old.db").parent.mkdir()
+    (home.archives / "old.db").write_text("archive")
+    moved_home.follow(site.store)
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    with_own_files, without = Home(tmp_path / "with own files"), Home(tmp_path / "without")
+    plain = d0ctl("--home", str(without.root), "restore", str(tmp_path / "saved.db")).stdout
+    d0ctl("site", "rotate-key")
+    d0ctl("event", "key")
+    home.site_file.write_text("nodes: {}\n")
+    home.templates.mkdir()
+    (home.templates / "run.yaml").write_text("program: run\n")
+
+    done = d0ctl("--home", str(with_own_files.root), "restore", str(tmp_path / "saved.db")).stdout
+    for line in [line for line in done.splitlines() if line.startswith("cp -p")]:
+        subprocess.run(line, shell=True, check=True)
+
+    assert not {"site.yaml", "templates", "event.key", "previous"} & set(
+        re.findall(r"[\w.]+", plain)
+    )
+    assert "archives" in plain and "OLD_HOME" not in plain
+    for name in ("site.key", "site.key.previous", "event.key", "site.yaml", "templates/run.yaml",
+                 "archive/old.db"):  # fmt: skip
+        assert (with_own_files.root / name).read_bytes() == (home.root / name).read_bytes(), name
 
 
 def test_a_restore_without_attempts_says_what_else_the_new_home_lacks(

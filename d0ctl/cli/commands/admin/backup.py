@@ -21,7 +21,8 @@ def backup(
 ) -> None:
     """Write a copy of the database to a file, at any time.
 
-    The file has no secrets: save `site.key` and `known_hosts` of the home by other means.
+    The file has no secrets, and is not the whole home: save its `site.key`, `site.key.previous`,
+    `known_hosts`, `event.key`, `site.yaml`, `templates`, `results`, `archive` and `nodes`, too.
     """
     from d0ctl.store.backup import back_up
 
