@@ -193,7 +193,7 @@ def restored(
         want = "copy those that exist" if old is None else "to have them in this home, too"
         yield f"a backup does not have {lacks}; {want}:"
         paths = [f"{source}/{name}" for name in there]
-        yield shlex.join(["cp", "-pr" if is_new else "-pru", *paths, target])
+        yield shlex.join(["cp", "-pHr" if is_new else "-pHru", *paths, target])
     if old is not None:
         yield f"to change over from `{clean(str(old))}`, and not to only look at the backup:"
     yield "d0ctl daemon start"
@@ -214,7 +214,7 @@ def missing_archives(home: Path, old: Path | None) -> Iterator[str]:
         yield f"{where}: after a restore, copy the folder `archive` of the first home"
     else:
         yield f"{where}: copy them from the home of the backup"
-        yield shlex.join(["cp", "-pr", f"{clean(str(old))}/archive", f"{clean(str(home))}/"])
+        yield shlex.join(["cp", "-pHr", f"{clean(str(old))}/archive", f"{clean(str(home))}/"])
 
 
 def archive_cells(archive: Archive) -> list[Cell]:

@@ -130,7 +130,7 @@ def test_a_restored_home_says_which_archives_were_not_copied(
     assert none.startswith("no archives yet")
     assert away == [
         f"{lacks}: copy them from the home of the backup",
-        f"cp -pr {first}/archive {copy}/",
+        f"cp -pHr {first}/archive {copy}/",
     ]
     assert moved == [f"{lacks}: after a restore, copy the folder `archive` of the first home"]
     for lines in asked:

@@ -68,6 +68,9 @@ def test_the_printed_commands_copy_all_that_a_backup_lacks_and_the_first_home_ha
     d0ctl("site", "rotate-key")
     d0ctl("event", "key")
     home.site_file.write_text("nodes: {}\n")
+    home.results.rename(tmp_path / "results on another disk")
+    home.results.symlink_to(tmp_path / "results on another disk")
+    (home.results / "job").write_text("result")
     home.templates.mkdir()
     (home.templates / "run.yaml").write_text("program: run\n")
 
@@ -80,7 +83,7 @@ def test_the_printed_commands_copy_all_that_a_backup_lacks_and_the_first_home_ha
     )
     assert "archives" in plain and "OLD_HOME" not in plain
     for name in ("site.key", "site.key.previous", "event.key", "site.yaml", "templates/run.yaml",
-                 "archive/old.db"):  # fmt: skip
+                 "archive/old.db", "results/job"):  # fmt: skip
         assert (with_own_files.root / name).read_bytes() == (home.root / name).read_bytes(), name
 
 
@@ -101,7 +104,7 @@ def test_a_restore_without_attempts_says_what_else_the_new_home_lacks(
 
     assert other.key.exists() and other.site_key() != home.site_key()
     assert other.known_hosts.read_text() == home.known_hosts.read_text()
-    assert f"cp -pr {home.root}/results " in done
+    assert f"cp -pHr {home.root}/results " in done
     assert "known_hosts" not in again
     assert empty.startswith("no jobs; this home is a copy of") and "d0ctl run" not in empty
 
