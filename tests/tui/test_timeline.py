@@ -123,6 +123,29 @@ def test_a_row_shows_staging_runs_failures_and_gaps() -> None:
     assert row.of == "1/1"
 
 
+def test_a_lost_attempt_has_a_block_of_another_kind_than_a_failed_one() -> None:
+    row = lines([span("a/1/1/1", 1, 4, "lost"), span("a/1/1/1", 6, 9, "failed")])[0]
+    page, without = sheet(100), sheet(100)
+
+    timeline_page.draw(page, row.spans, "a", 10)
+    timeline_page.draw(without, row.spans[1:], "a", 10)
+
+    assert text(draw(row, TEN, UNICODE, look_of_state, set()))[LABEL:] == " ─░░  ─▒▒ "
+    assert text(draw(row, TEN, ASCII, look_of_state, set()))[LABEL:] == " .--  .xx "
+    assert text(page.lines[-1]) == "█ ran  ▒ failed  ░ lost  ─ waited or was staged in"
+    assert text(without.lines[-1]) == "█ ran  ▒ failed  ─ waited or was staged in"
+
+
+@pytest.mark.parametrize(("outcome", "drawn"), [("lost", "─░"), ("failed", "─▒"), ("killed", "──")])
+def test_a_line_shows_the_end_of_an_attempt_that_was_lost_or_failed_before_it_ran(
+    outcome: str, drawn: str
+) -> None:
+    never = AttemptSpan("a/1/1/1", 1, 1, "n1", 1.0, None, 3.0, outcome, None)
+    (row,) = lines([never])
+
+    assert text(draw(row, TEN, UNICODE, look_of_state, set()))[LABEL:].strip() == drawn
+
+
 def test_an_attempt_that_runs_reaches_to_the_edge_and_is_found_there() -> None:
     running = span("a/1/1/1", 6, None)
     row = lines([span("a/1/1/1", 1, 4), running])[0]
@@ -169,7 +192,7 @@ def test_attempts_whose_end_nobody_knows_take_slots_while_their_node_answered() 
     rows = slots([lost, silent], 10, 0)
 
     assert [text(draw(row, TEN, UNICODE, look_of_state, set()))[LABEL:] for row in rows] == [
-        "▒▒▒▒██    "]  # fmt: skip
+        "░░░░██    "]  # fmt: skip
     assert [(row.slot, row.busy) for row in rows] == [(1, 1.0)]
     assert (summary(lost, 9.0), summary(silent, 9.0)) == ("lost 4.0 s", "unreachable 2.0 s")
 

@@ -17,6 +17,9 @@ from d0ctl.units import duration
 LOOKS = {"successful": "good", "failed": "bad", "lost": "bad", "refused": "warn", "killed": "faint"}
 """The look of each outcome; that of a running attempt is another."""
 
+BLOCKS = {"failed": "failed", "lost": "canceled"}
+"""The kind of block of attempts that ended otherwise than those that just ran."""
+
 STAGES = ("good", "live", "warn", "mark", "title", "command")
 """The looks of stages, one after another."""
 
@@ -169,7 +172,7 @@ def stragglers(spans: Sequence[AttemptSpan], now: float) -> set[AttemptSpan]:
 
 def marked(slow: Iterable[AttemptSpan], shown: Iterable[AttemptSpan]) -> set[AttemptSpan]:
     """Return the stragglers that have a block of their own: failed ones look like failed ones."""
-    return {span for span in {*slow} & {*shown} if _block(span, {span}) != "failed"}
+    return {span for span in {*slow} & {*shown} if _block(span, {span}) == "launched"}
 
 
 def summary(span: AttemptSpan, now: float) -> str:
@@ -199,9 +202,9 @@ def draw(
 ) -> Line:
     """Return a row as a line: a block for each column in which an attempt was there.
 
-    In the row of a line it is a line before the start of the binaries; failed attempts and
-    stragglers have blocks of their own. Where several attempts share a column, a failed one is
-    shown, else the last one.
+    In the row of a line it is a line before the start of the binaries, or the end if these never
+    did; failed and lost attempts and stragglers have blocks of their own. Where several attempts
+    share a column, a failed one is shown, else the last one.
     """
     cells: list[Span] = [(" ", "faint")] * period.columns
     failed: set[int] = set()
@@ -211,8 +214,9 @@ def draw(
             if column in failed and span.outcome != "failed":
                 continue
             at = period.begin + (column + 1) * period.step
-            is_staging = row.slot is None and (span.started is None or at <= span.started)
-            sign = glyphs.rest if is_staging else glyphs.bar[_block(span, slow)]
+            waits = at <= span.started if span.started is not None else not (
+                column == last and span.ended is not None and span.outcome in BLOCKS)  # fmt: skip
+            sign = glyphs.rest if waits and row.slot is None else glyphs.bar[_block(span, slow)]
             cells[column] = (sign, role_of(span))
             if span.outcome == "failed":
                 failed.add(column)
@@ -224,8 +228,8 @@ def draw(
 
 def _block(span: AttemptSpan, slow: set[AttemptSpan]) -> str:
     """Return the kind of block of an attempt: colour alone has no meaning."""
-    if span.ended is not None and look_of_state(span) == "bad":
-        return "failed"
+    if span.ended is not None and span.outcome in BLOCKS:
+        return BLOCKS[span.outcome]
     return "launched" if span in slow else "successful"
 
 

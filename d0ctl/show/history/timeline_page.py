@@ -37,7 +37,8 @@ def draw(sheet: Sheet, spans: Sequence[AttemptSpan], job: str | None, now: float
     if len(rows) > MOST_ROWS:
         sheet.add((f"and {count(len(rows) - MOST_ROWS)} more: d0ctl tui {job or ''}, then i",
                    "faint"))  # fmt: skip
-    sheet.add(*_legend(sheet, has_slow=bool(slow), has_staging=job is not None))
+    has_lost = any(span.outcome == "lost" for span in spans)
+    sheet.add(*_legend(sheet, has_lost=has_lost, has_slow=bool(slow), has_waits=job is not None))
 
 
 def extent(spans: Sequence[AttemptSpan], now: float, most: int = MOST) -> tuple[float, float]:
@@ -49,14 +50,16 @@ def extent(spans: Sequence[AttemptSpan], now: float, most: int = MOST) -> tuple[
     return min((span.launched for span in spans[-most:]), default=now), max(ends, default=now)
 
 
-def _legend(sheet: Sheet, *, has_slow: bool, has_staging: bool) -> list[Span]:
+def _legend(sheet: Sheet, *, has_lost: bool, has_slow: bool, has_waits: bool) -> list[Span]:
     bar = sheet.glyphs.bar
     legend: list[Span] = [
         (f"{bar['successful']} ran  ", "good"),
         (f"{bar['failed']} failed  ", "bad"),
     ]
+    if has_lost:
+        legend.append((f"{bar[time_rows.BLOCKS['lost']]} lost  ", "bad"))
     if has_slow:
         legend.append((f"{bar['launched']} straggler  ", "warn"))
-    if has_staging:
-        legend.append((f"{sheet.glyphs.rest} was staged in", "faint"))
+    if has_waits:  # the time before the start: on a node that was down, too
+        legend.append((f"{sheet.glyphs.rest} waited or was staged in", "faint"))
     return legend
