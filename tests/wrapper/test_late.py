@@ -52,7 +52,7 @@ def test_inputs_and_other_outputs_do_not_match(node: Client, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("script", "more", "detail"),
     [
-        ("true", {}, "no file matches the late output `part-*`, and there is no other file"),
+        ("true", {}, "no file matches the late output `part-*`, and no undeclared file was made"),
         ("touch part-1", {"min_count": 2},
          "1 of at least 2 files match the late output `part-*`"),
     ],

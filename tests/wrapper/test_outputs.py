@@ -111,7 +111,7 @@ def test_an_output_that_is_not_a_file_is_missing(node: Client, script: str, deta
 @pytest.mark.parametrize(
     ("script", "others"),
     [
-        ("true", "and there is no other file"),
+        ("true", "and no undeclared file was made"),
         ("touch Hist.root", "but there is `Hist.root`"),
         (
             "touch aaa.txt; mkdir -p d; touch d/hist.root",

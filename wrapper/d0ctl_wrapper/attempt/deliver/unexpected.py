@@ -18,7 +18,7 @@ def sentence(work: bytes, name: str, known: "Set[str]") -> str:
     """Say which other files a working directory has, the most similar first."""
     names = [found for found in _files(work) if not _is_known(found, known)]
     if not names:
-        return "and there is no other file"
+        return "and no undeclared file was made"
     listed = _listed(_by_likeness(name, names))
     return "but there %s %s" % ("are" if len(names) > 1 else "is", listed)
 
