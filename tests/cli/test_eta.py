@@ -171,7 +171,7 @@ def test_packages_that_only_a_retry_runs_are_not_estimated(
     assert [stage["left"] for stage in after["stages"]] == [19, 0]
     assert after["longest_chain"] < before["longest_chain"]
     assert "not counted: 1 package waits for failed, canceled or held ones" in page
-    assert ", without 1 blocked package" in status
+    assert ", without 1 package that waits for failed, canceled or held ones" in status
     assert merge["estimated_start"] is None
     assert [stage["left"] for stage in again["stages"]] == [20, 1]
 

@@ -242,7 +242,7 @@ def test_packages_of_unknown_run_time_that_are_not_counted_are_no_reason_for_no_
     assert "the run time of packages of `merge` is unknown" in before
     assert page.startswith("mc  ends in ") and "unknown" not in page
     assert "not counted: 1 package waits for failed" in page
-    assert ", without 1 blocked package" in card
+    assert ", without 1 package that waits for failed, canceled or held ones" in card
 
 
 def test_packages_that_wait_for_failed_ones_are_no_running_ones_of_unknown_run_time(

@@ -38,7 +38,8 @@ def end(interval: Range | None, now: float) -> str:
 
 def end_without(interval: Range | None, stuck: int, now: float) -> str:
     """Say when a job ends, and that some packages have not run then; empty if unknown."""
-    lacking = f", without {count(stuck, 'blocked package')}" if stuck else ""
+    waiting = count(stuck, "package that waits", "packages that wait")
+    lacking = f", without {waiting} for failed, canceled or held ones" if stuck else ""
     return "" if interval is None else f"{end(interval, now)}{lacking}"
 
 
