@@ -94,6 +94,25 @@ def test_an_export_reads_results_that_a_later_job_of_the_name_has_moved_aside(si
     assert f"write `glob: {moved}/sub/s-*.txt, as: sub/`" in refused.err
 
 
+def test_results_at_a_path_that_a_later_job_has_taken_are_said_to_be_its_own(site: Site) -> None:
+    archived(site, READER)
+    site.submit(site.ok("--archive", "paper", "export", "reader"), "--as", "again")
+    site.ok("run", "again")
+    first = site.ok("why", "again:one.txt")
+    site.submit(MAKER.replace("> c-2", "z > c-2"))
+    site.ok("run", "maker")
+
+    path = site.home.results / "maker" / "c-2.dat"
+    origin = "- it was made from `{}`, sha256:"
+    assert origin.format("maker:c-2.dat") in first
+    assert origin.format(f"again:{path}") in site.ok("why", "again:one.txt")
+    said = site.d0ctl("results", "again").err
+    assert (
+        f"`{path}` has changed since 2 finished packages read it, and is one of a later job "
+        "`maker` now: `d0ctl update again/1 --again`" in said
+    )
+
+
 ADVISED = (
     ("{from: maker/sim, match: '*1.txt'}", "glob: {}/sub/*1.txt, as: sub/", 1),
     ("{from: maker/sim, match: '*.txt'}", "glob: {}/sub/*.txt, as: sub/", 2),

@@ -10,6 +10,7 @@ from pathlib import Path
 from stat import S_ISDIR
 
 from d0ctl.config import Home, within
+from d0ctl.store.connection import Store
 
 MOST_READ = 1_000_000
 """The largest result whose checksum is calculated, in bytes: a list must not wait for it."""
@@ -39,6 +40,19 @@ def folder_with(
     written = {_written(folder, name): folder for folder in [*found, *[own] * is_own]}
     before = [time for time in written if time <= archived]
     return written[max(before or written)] if written else None
+
+
+def later_job(store: Store, path: str, since: float) -> str | None:
+    """Return the job in whose folder of results a file is, if it was submitted since; else None."""
+    folder = f"{store.home.results}/"
+    job = path.removeprefix(folder).partition("/")[0] if path.startswith(folder) else ""
+    return job if job and submitted(store, job) > since else None
+
+
+def submitted(store: Store, job: str) -> float:
+    """Return when the job of a name was submitted; 0 if there is none."""
+    rows = store.rows("jobs", pattern=job)
+    return next((float(row["submitted"]) for row in rows if row["name"] == job), 0.0)
 
 
 def _written(folder: Path, name: str) -> float:

@@ -13,12 +13,14 @@ MOST_NAMED = 3
 class EarlierReaders(NamedTuple):
     """How many packages of a job have succeeded with earlier contents of a file, and the path of
     the part of the job that has them: a package, a stage, or the job. If it `is_behind`, an update
-    of the job has to come first, as they may read other files after it.
+    of the job has to come first, as they may read other files after it. Another job may have made
+    the file, `now_of` which it is: that took the name of an archived one.
     """
 
     packages: int
     part: str
     is_behind: bool = False
+    now_of: str | None = None
 
 
 def sentence(
@@ -31,6 +33,7 @@ def sentence(
     """
     them, its = ("it", "its") if readers.packages == 1 else ("them", "their")
     text = f"`{name}` has changed since {count(readers.packages, 'finished package')} read it"
+    text += f", and is one of a later job `{readers.now_of}` now" if readers.now_of else ""
     if archived:
         return text
     text += ": "
@@ -61,6 +64,10 @@ def sentences(
     names = [f"`{name}`" for name in [*found][:MOST_NAMED]]
     names += [count(len(found) - MOST_NAMED, "more file")] if len(found) > MOST_NAMED else []
     text = f"{listed(names)} have changed since finished packages read them"
+    if later := dict.fromkeys(f"`{of.now_of}`" for of in found.values() if of.now_of):
+        jobs = f"{'later jobs' if len(later) > 1 else 'a later job'} {listed([*later])}"
+        every = all(of.now_of for of in found.values())
+        text += f", and {'they' if every else 'some'} are of {jobs} now"
     if archived:
         return [text]
     parts = {"/".join(readers.part.split("/")[:2]) for readers in found.values()}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import copies, mixed_inputs
+from d0ctl.store.files.archived_results import later_job
 from d0ctl.store.files.earlier_readers import EarlierReaders
 
 MOST_READ = 1_000_000
@@ -153,6 +154,7 @@ def _done_with(
             row["packages"],
             mixed_inputs.part_to_rerun(store, row["part"]),
             may_read_others(store, row["first"]),
+            later_job(store, row["name"], row["last_ended"]),
         )
         for row in rows
     }

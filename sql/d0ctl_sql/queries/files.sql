@@ -532,16 +532,16 @@ select earlier_reader.package_id, file.name
 -- How many packages of a job have succeeded with earlier contents of files: than those in `edited`, or
 -- than the known ones of one that came or was made again, of this or another job. Packages known to be
 -- out of date count only if a package has made the file again, and those that the job file has no more never
--- do. The path is that of the only package, of their only stage, or of the job. `stage` and `line`
--- select a part of the job.
+-- do. The path is that of the only package, of their only stage, or of the job; `last_ended` is when the
+-- last of them ended. `stage` and `line` select a part of the job.
 with edited (file_id, checksum) as materialized (
     select cast("key" as integer), value from json_each(:edited))
-select name, packages, first,
+select name, packages, first, last_ended,
        case when packages = 1 then (select path from package_path where package_id = first)
             else (select name from job where id = :job) || iif(lowest = highest, '/' || lowest, '')
         end as part
   from (select file.name, count(*) as packages, min(package.id) as first,
-               min(stage.seq) as lowest, max(stage.seq) as highest
+               max(package.changed) as last_ended, min(stage.seq) as lowest, max(stage.seq) as highest
           from (select file_id as id from edited
                  union
                 select file.id

@@ -3,6 +3,8 @@
 import json
 import shlex
 from collections import defaultdict
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 from msgspec import Struct
@@ -12,6 +14,7 @@ from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.select import Selector, parse
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import archived_results
 from d0ctl.store.rows import make
 from d0ctl.store.views import selection
 
@@ -103,14 +106,11 @@ def run_of_file(store: Store, file: int, maker: str, *, now: float) -> Run | Non
 
 def _runs(store: Store, target: Selector, now: float) -> list[Run]:
     selected = selection.choose(store, target, now=now)
-    results = f"{store.home.results}/"
+    results, submitted = f"{store.home.results}/", cache(partial(archived_results.submitted, store))
     read, made = defaultdict(list), defaultdict(list)
     for row in selected.rows("files_read_by_selected"):
         locators = (row["locator"],) if row["locator"] else ()
         file = make(FileFacts, row, locators=locators)
-        if file.name.startswith(results):  # of a job that was archived or removed since
-            job, _, name = file.name.removeprefix(results).partition("/")
-            file = replace(file, job=job, name=name)
         read[row["package_id"], row["binary"]].append(file)
     for row in selected.rows("files_made_by_selected"):
         stored = tuple(json.loads(row["stored"] or "[]"))
@@ -125,11 +125,25 @@ def _runs(store: Store, target: Selector, now: float) -> list[Run]:
     for row in selected.rows("runs_of_selected"):
         package, seq, attempt = row["package_id"], row["seq"], row["attempt_id"]
         files = [
-            _as_read(file, earlier.get((package, attempt, file.id)), f"{row['path']}/{seq}")
+            _as_read(_of_archived(file, results, row["started"], submitted),
+                     earlier.get((package, attempt, file.id)), f"{row['path']}/{seq}")
             for file in read[package, seq]
-        ]
+        ]  # fmt: skip
         runs.append(_run(row, files, made[package, seq]))
     return runs
+
+
+def _of_archived(
+    file: FileFacts, results: str, started: float | None, submitted: Callable[[str], float]
+) -> FileFacts:
+    """Return a file that was read in results/ as one of its job, which was archived or removed;
+    but as it is if a job that was submitted later has this name.
+    """
+    if not file.name.startswith(results):
+        return file
+    job, _, name = file.name.removeprefix(results).partition("/")
+    is_later = started is not None and submitted(job) > started
+    return file if is_later else replace(file, job=job, name=name)
 
 
 def _run(row: Row, read: list[FileFacts], made: list[FileFacts]) -> Run:
