@@ -266,7 +266,7 @@ class Node(Struct, frozen=True):
 
 
 class NodeCapacity(Struct, frozen=True):
-    """A node with the resources in use as the scheduler counts them."""
+    """A node and its resources as the scheduler counts them; `disk_spare` is above the reserve."""
 
     id: int
     name: str
@@ -292,8 +292,8 @@ class NodeCapacity(Struct, frozen=True):
     disk_used: int
     disk: int | None
     disk_free: int | None
+    disk_in_use: int | None
     disk_spare: int | None
-    """The free space that packages may use: without the reserve."""
     disk_short: int
     disk_reserve: int
     cache: int | None

@@ -24,12 +24,21 @@ UNKNOWN_S = 600.0
 
 
 class Cache(Struct, frozen=True):
-    """The cache of a cluster: its capacity in bytes, None if unknown, and the bytes in use."""
+    """The cache of a cluster: its capacity in bytes, None if unknown, and the bytes in use.
+
+    `free` is what its disk has free, if that is less than the rest of the capacity.
+    """
 
     cluster: int
     name: str
     space: int | None
     used: int
+    free: int | None = None
+
+    @property
+    def holds(self) -> int | None:
+        """How many bytes it can have: with little free space on its disk less than its capacity."""
+        return self.space if self.free is None else self.used + self.free
 
 
 class Change(Struct, frozen=True):
@@ -68,9 +77,9 @@ class Profile(Struct, frozen=True):
     @property
     def full_s(self) -> float | None:
         """In how many seconds its capacity is exceeded; None if that is not expected."""
-        if self.cache.space is None:
+        if self.cache.holds is None:
             return None
-        most = self.cache.space * (1 + MARGIN)
+        most = self.cache.holds * (1 + MARGIN)
         return next((at for at, has in self.points if has > most), None)
 
     def rows(self, step_s: float) -> list[tuple[float, int]]:

@@ -52,6 +52,7 @@ def test_the_disk_of_a_node_and_its_load_are_shown(site: Site, d0ctl: Type) -> N
     screen = d0ctl("top").stdout
 
     assert (answer["disk"], answer["disk_free"]) == (1_000_000_000, 250_000_000)
+    assert answer["disk_in_use"] == 750_000_000
     assert "750 MB" in screen and "load, 1 h" in screen and "▁█" in screen
 
 
@@ -71,7 +72,8 @@ def test_with_since_the_document_has_the_samples_of_that_time(site: Site, d0ctl:
 
     assert without["samples"] is None
     assert hour["nodes"] == {"localhost": [
-        {"at": iso(now - 60), "load": 2.5, "rss": None, "disk_free": None}
+        {"at": iso(now - 60), "load": 2.5, "rss": None, "disk_free": None,
+         "disk_in_use": None}
     ]}  # fmt: skip
     assert hour["packages"] == {"prod/1/1/1": [{"at": iso(now - 60), "cpu": 3.0, "rss": 5}]}
     assert (len(day["nodes"]["localhost"]), len(day["packages"]["prod/1/1/1"])) == (2, 2)
@@ -81,7 +83,9 @@ def test_with_since_the_document_has_the_samples_of_that_time(site: Site, d0ctl:
 
 def test_a_narrow_page_has_all_numbers_and_no_plot() -> None:
     page = Sheet(80)
-    node = NodeUse("localhost", "drained", 16, 12.0, 11.5, 10**10, 10**11, 12, 10**12, 10**10)
+    node = NodeUse(
+        "localhost", "drained", 16, 12.0, 11.5, 10**10, 10**11, 12, 10**12, 10**10, 99 * 10**10
+    )
 
     top_page.draw(page, [node], [], {"localhost": [(1000.0, 1.0)]}, 1000.0)
 

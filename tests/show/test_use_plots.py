@@ -36,7 +36,7 @@ def test_a_node_shows_load_memory_and_disk_over_time(site: Site) -> None:
                 memory=4_000_000_000, cpus=4)  # fmt: skip
     for minute in range(60):
         rows.insert(site.store, "node_sample", node_id=id, at=now - 60 * minute, load=2.0,
-                    rss=1_000_000_000, disk_free=250_000_000)  # fmt: skip
+                    rss=1_000_000_000, disk_in_use=750_000_000)  # fmt: skip
 
     card = about_node(site.store, "localhost", float(now))
     assert isinstance(card, Node)

@@ -32,7 +32,7 @@ def sampled(busy: Site) -> Iterator[Site]:
             if not 20 < minute < 30:
                 rows.insert(store, "node_sample", node_id=node, at=now - 60 * minute,
                             load=minute % 7 / 2, rss=minute * 10**7,
-                            disk_free=10**9 + minute * 10**7)  # fmt: skip
+                            disk_in_use=10**9 + minute * 10**7)  # fmt: skip
         rows.delete(store, "progress", package_id=package)
         rows.insert(store, "progress", package_id=package, attempt_id=attempt, seq=10**6,
                     at=now, binary=1, line="", cpu=400.0, rss=3 * 10**8)  # fmt: skip
@@ -86,12 +86,11 @@ def node_plots(site: Site) -> dict[str, tuple[Points, float | None, Callable[[fl
     document = site.json("top", "--since", "2h")
     (node,) = document["nodes"]
     samples = [(moments(one["at"]), one) for one in document["samples"]["nodes"]["localhost"]]
-    full = node["disk"]
     return {
         "load": ([(at, sample["load"]) for at, sample in samples], node["cpus"], number),
         "memory": ([(at, sample["rss"]) for at, sample in samples], node["memory"],
                    lambda value: size(int(value))),
-        "disk": ([(at, max(0, full - sample["disk_free"])) for at, sample in samples], full,
+        "disk": ([(at, sample["disk_in_use"]) for at, sample in samples], node["disk"],
                  lambda value: size(int(value))),
     }  # fmt: skip
 

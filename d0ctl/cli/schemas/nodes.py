@@ -172,6 +172,7 @@ class NodeSample(TypedDict):
     disk_free: Annotated[
         int | None, Meta(description="Below 0 if its cache exceeds the capacity of the cluster.")
     ]
+    disk_in_use: Annotated[int | None, Meta(description="With a capacity: by known files.")]
 
 
 class PackageSample(TypedDict):

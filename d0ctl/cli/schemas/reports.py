@@ -171,7 +171,8 @@ class DiskProfile(TypedDict):
     """How full the cache of a cluster becomes in the next 24 hours."""
 
     cluster: str
-    space: Annotated[int | None, Meta(description="Bytes that it holds; null: not known.")]
+    space: Annotated[int | None, Meta(description="Bytes of its capacity or disk, if known.")]
+    holds: Annotated[int | None, Meta(description="Fewer if its disk has less free space.")]
     used: int
     peak: int
     peak_at: Time

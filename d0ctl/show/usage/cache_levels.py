@@ -17,13 +17,15 @@ def draw(sheet: Sheet, profiles: Sequence[Profile], now: float, *, is_whole: boo
     sheet.head("caches", f"the next {count(round(HORIZON_S / 3600), 'hour')}")
     sheet.table([_line(profile, now) for profile in profiles])
     for profile in profiles if is_whole else ():
-        sheet.head(profile.cache.name, "the most in each hour")
+        holds = "" if profile.cache.free is None else f", of {size(profile.cache.holds)}"
+        sheet.head(profile.cache.name, f"the most in each hour{holds}")
         sheet.table([_row(profile, at, has, now, sheet) for at, has in profile.rows(STEP_S)])
 
 
 def _line(profile: Profile, now: float) -> list[Cell]:
     cache, (peak_s, peak) = profile.cache, profile.peak
-    holds = f" of {size(cache.space)}" if cache.space is not None else ""
+    space = f" of {size(cache.space)}" if cache.space is not None else ""
+    space += f", {size(cache.free)} free on its disk" if cache.free is not None else ""
     grows = "does not grow"
     if peak > cache.used:
         grows = f"up to {size(peak)} at {moment(now + peak_s, now)}"
@@ -31,15 +33,15 @@ def _line(profile: Profile, now: float) -> list[Cell]:
     if profile.full_s is not None:
         when = f"in {duration(profile.full_s)}" if profile.full_s else "now"
         full = (
-            f"full {when}, {size(peak - (cache.space or 0))} too much",
+            f"full {when}, {size(peak - (cache.holds or 0))} too much",
             "bad",
         )
     name = f"{cache.name} (this machine)" if cache.name == CONTROL else cache.name
-    return [(name, "strong"), f"{size(cache.used)}{holds}", grows, full]
+    return [(name, "strong"), f"{size(cache.used)}{space}", grows, full]
 
 
 def _row(profile: Profile, at_s: float, has: int, now: float, sheet: Sheet) -> list[Cell]:
-    space = profile.cache.space
-    part = "" if not space else f"{has / space:.0%}"
-    gauge: Cell = signs.gauge(min(1.0, has / space), 20, sheet.glyphs) if space else ""
+    holds = profile.cache.holds
+    part = "" if not holds else f"{has / holds:.0%}"
+    gauge: Cell = signs.gauge(min(1.0, has / holds), 20, sheet.glyphs) if holds else ""
     return [(moment(now + at_s, now), "faint"), size(has), part, gauge]

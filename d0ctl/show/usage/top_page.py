@@ -37,6 +37,7 @@ class NodeUse(Struct, frozen=True):
     packages: int
     disk: int | None
     disk_free: int | None
+    disk_in_use: int | None
     running: float = 0.0
     """The CPUs given to packages that run, and how many packages wait for a slot, or for inputs."""
     next: int = 0
@@ -90,7 +91,7 @@ def draw(
         [(node.name, "strong"), signs.mark(node.state, sheet.glyphs),
          signs.gauge(node.running / max(1, node.cpus), GAUGE * is_wide, sheet.glyphs),
          _slots(node), _cores(node.cores), _size(node.rss), _size(node.memory),
-         _size(_taken(node)), _size(node.disk), count(node.packages),
+         _size(node.disk_in_use), _size(node.disk), count(node.packages),
          (_load(node, loads.get(node.name, ()), now, period, sheet) if with_loads else "", "live")]
         for node in nodes
     ]  # fmt: skip
@@ -114,12 +115,6 @@ def _slots(node: NodeUse) -> str:
     return slots(
         SlotUse(node.running, node.next, node.staging, node.unreachable, node.suspended), node.cpus
     )
-
-
-def _taken(node: NodeUse) -> int | None:
-    if node.disk is None or node.disk_free is None:
-        return None
-    return max(0, node.disk - node.disk_free)
 
 
 def _load(node: NodeUse, points: Sequence[Point], now: float, period: float, sheet: Sheet) -> str:

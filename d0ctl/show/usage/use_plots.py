@@ -54,15 +54,12 @@ def node(
     if len(samples) < LEAST:
         return
     begin = max(samples[0].at - 60.0, now - PERIOD_S)
-    full = disk or 0
     loads: list[Point] = [(sample.at, sample.load) for sample in samples]
     loads += [last_load] if last_load and last_load[0] > samples[-1].at else []
     _draw(sheet, begin, now, GAP_S, [
         Resource("load", loads, cpus, _cores),
         Resource("memory", [(sample.at, sample.rss) for sample in samples], memory, size),
-        Resource("disk", [(sample.at, None if sample.disk_free is None or not disk
-                           else max(0, full - sample.disk_free))
-                          for sample in samples], disk, size),
+        Resource("disk", [(sample.at, sample.disk_in_use) for sample in samples], disk, size),
     ])  # fmt: skip
 
 

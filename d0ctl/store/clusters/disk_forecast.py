@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from d0ctl.schedule.disk_profile import Alike, Cache, Change, Profile, planned, profiles
 from d0ctl.schedule.estimates import sizes_of
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.due_times import left_s
 from d0ctl.store.nodes import placement
 
@@ -22,15 +22,16 @@ SAMPLE = 3
 
 def forecast(store: Store, *, now: float) -> list[Profile]:
     """Return the content of each cache, what packages will add, and what is removed after them."""
-    caches = [
-        Cache(
-            row["id"], row["name"], row["space"], max(0, (row["space"] or 0) - (row["free"] or 0))
-        )
-        for row in store.rows("caches")
-    ]
+    caches = [_cache(row) for row in store.rows("caches")]
     nodes, busy = placement.nodes(store, now=now), placement.busy(store, now=now)
     ready, others = _ready(store), [*_on_the_way(store), *_live(store, now)]
     return profiles(caches, [*others, *planned(nodes, busy, ready, others)])
+
+
+def _cache(row: Row) -> Cache:
+    space, free, used = row["space"], row["free"], row["used"] or 0
+    is_short = space is not None and free is not None and used + free < space
+    return Cache(row["id"], row["name"], space, used, free if is_short else None)
 
 
 def _on_the_way(store: Store) -> list[Change]:
@@ -101,6 +102,6 @@ def keep(store: Store, profiles: Sequence[Profile], *, now: float) -> None:
     store.change("forget_overflows")
     store.change_many(
         "keep_overflow",
-        ((view.cache.cluster, now + view.full_s, view.cache.space, view.peak[1], now + view.peak[0])
+        ((view.cache.cluster, now + view.full_s, view.cache.holds, view.peak[1], now + view.peak[0])
          for view in profiles if view.full_s is not None),
     )  # fmt: skip

@@ -14,12 +14,13 @@ LEAST_S = 30.0
 
 
 class NodeSample(Struct, frozen=True):
-    """The use of a node at a time: its load, the memory of its packages, its free disk."""
+    """The use of a node at a time: its load, the memory of its packages, its disk."""
 
     at: float
     load: float | None
     rss: int | None
     disk_free: int | None
+    disk_in_use: int | None
 
 
 def take(store: Store, node: int, *, now: float) -> None:
@@ -38,9 +39,7 @@ def of_nodes(store: Store, *, since: float) -> dict[str, list[NodeSample]]:
     """Return the use of each node since a time, by its name, the oldest first."""
     samples: dict[str, list[NodeSample]] = {}
     for row in store.rows("samples_of_nodes", since=since):
-        samples.setdefault(row["name"], []).append(
-            NodeSample(row["at"], row["load"], row["rss"], row["disk_free"])
-        )
+        samples.setdefault(row["name"], []).append(make(NodeSample, row))
     return samples
 
 

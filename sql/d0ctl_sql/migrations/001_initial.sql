@@ -1415,13 +1415,14 @@ create table node_sample (
     load      real,
     rss       integer,                     -- of its packages, as far as their wrappers reported it
     disk_free integer,
+    disk_in_use integer,                   -- as in node_space
     primary key (node_id, at)
 ) strict, without rowid;
 
 -- The size of the disk of a node, and its free space: as the node reports, and no more than the
--- capacity of its cluster, below 0 if its cache has more than that; the bytes that stay free on the
--- disk (`reserve`, at most 5 % of it), how many of these are in use, and the free space that packages
--- may use.
+-- capacity of its cluster, below 0 if its cache has more than that; the bytes in use, by whomever, or
+-- with a capacity by files that d0ctl knows; the bytes that stay free on the disk (`reserve`, at most
+-- 5 % of it), how many of these are in use, and the free space that packages may use.
 create view node_space as
     with space as (
         select node.id as node_id, node.facts ->> 'disk_free' as on_disk,
@@ -1433,9 +1434,12 @@ create view node_space as
                     else node.facts ->> 'disk_total' end as disk,
                case when cluster_space.rest < (node.facts ->> 'disk_free')
                       or node.facts ->> 'disk_free' is null then cluster_space.rest
-                    else node.facts ->> 'disk_free' end as disk_free
+                    else node.facts ->> 'disk_free' end as disk_free,
+               coalesce(cluster_space.bytes - cluster_space.rest,
+                        max(0, (node.facts ->> 'disk_total') - (node.facts ->> 'disk_free')))
+                 as disk_in_use
           from node left join cluster_space on cluster_space.cluster_id = node.cluster_id)
-    select node_id, disk, disk_free, disk_reserve,
+    select node_id, disk, disk_free, disk_in_use, disk_reserve,
            max(0, disk_reserve - coalesce(on_disk, disk_reserve)) as disk_short,
            min(max(0, disk_free), coalesce(on_disk - disk_reserve, max(0, disk_free))) as disk_spare
       from space;

@@ -671,8 +671,8 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
            coalesce(live.used, 0)) as used,
        coalesce(live.memory, 0) as memory_used, coalesce(live.gpus, 0) as gpus_used,
        coalesce(live.space, 0) as disk_used,
-       node_space.disk, node_space.disk_free, node_space.disk_spare, node_space.disk_short,
-       node_space.disk_reserve,
+       node_space.disk, node_space.disk_free, node_space.disk_in_use, node_space.disk_spare,
+       node_space.disk_short, node_space.disk_reserve,
        iif(cluster_space.free = node_space.disk_spare, cluster_space.bytes, null) as cache
   from node
   join cluster on cluster.id = node.cluster_id

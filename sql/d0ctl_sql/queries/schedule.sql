@@ -796,9 +796,10 @@ on conflict do update set n = n + excluded.n;
 delete from launch_tally where throttle = :throttle and name = :name and at <= :before;
 
 -- name: caches
--- The cache of each cluster with nodes: its capacity and free space in bytes; null:
+-- The cache of each cluster with nodes: its capacity, free space and content in bytes; null:
 -- unknown.
-select cluster.id, cluster.name, min(node_space.disk) as space, min(node_space.disk_free) as free
+select cluster.id, cluster.name, min(node_space.disk) as space, min(node_space.disk_free) as free,
+       max(node_space.disk_in_use) as used
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
@@ -875,7 +876,7 @@ insert into cache_overflow (cluster_id, at, space, peak, peak_at) values (?, ?, 
 with overflow as (
     select cluster.id, cluster.name, cache_overflow.at, cache_overflow.space, cache_overflow.peak,
            cache_overflow.peak_at,
-           (select max(0, min(node_space.disk) - coalesce(min(node_space.disk_free), 0))
+           (select coalesce(max(node_space.disk_in_use), 0)
               from node join node_space on node_space.node_id = node.id
              where node.cluster_id = cluster.id) as used
       from cache_overflow join cluster on cluster.id = cache_overflow.cluster_id)

@@ -1,12 +1,12 @@
 -- name: sample_node
--- Record the load and the free disk of a node that is up, and the memory of its packages.
-insert or replace into node_sample (node_id, at, load, rss, disk_free)
+-- Record the load and the disk of a node that is up, and the memory of its packages.
+insert or replace into node_sample (node_id, at, load, rss, disk_free, disk_in_use)
 select node.id, cast(:now as integer), node.load,
        (select sum(progress.rss)
           from package indexed by package_live
           join progress on progress.package_id = package.id
          where package.is_live = 1 and package.node_id = node.id),
-       node_space.disk_free
+       node_space.disk_free, node_space.disk_in_use
   from node join node_space on node_space.node_id = node.id
  where node.id = :node and node.state = 'up';
 
@@ -31,7 +31,7 @@ select progress.package_id, progress.attempt_id, cast(progress.at as integer), p
 
 -- name: node_samples
 -- The use of a node since a time.
-select at, load, rss, disk_free
+select at, load, rss, disk_free, disk_in_use
   from node_sample
  where node_id = :node and at >= :since
  order by at;
@@ -58,7 +58,8 @@ select disk from node_space where node_id = :node;
 
 -- name: samples_of_nodes
 -- The use of each node since a time.
-select node.name, node_sample.at, node_sample.load, node_sample.rss, node_sample.disk_free
+select node.name, node_sample.at, node_sample.load, node_sample.rss, node_sample.disk_free,
+       node_sample.disk_in_use
   from node
   cross join node_sample on node_sample.node_id = node.id and node_sample.at >= :since
  order by node.id, node_sample.at;

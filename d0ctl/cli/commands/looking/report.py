@@ -138,7 +138,8 @@ def disk(cluster: Cluster = None, json: options.Json = False) -> None:
 
 def _profile(profile: "Profile", now: float) -> Any:
     at_s, peak = profile.peak
-    return {"cluster": profile.cache.name, "space": profile.cache.space, "used": profile.cache.used,
+    cache = profile.cache
+    return {"cluster": cache.name, "space": cache.space, "holds": cache.holds, "used": cache.used,
             "peak": peak, "peak_at": iso(now + at_s),
             "full_at": None if profile.full_s is None else iso(now + profile.full_s),
             "profile": [{"at": iso(now + at), "bytes": has}

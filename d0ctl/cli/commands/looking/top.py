@@ -25,6 +25,9 @@ from d0ctl.units import iso
 
 app = single()
 
+NO_ROOM = (0, None, None, None)
+"""For a node that was just added."""
+
 LOOK_S = 1.0
 """How often it reads the database on a terminal."""
 
@@ -115,8 +118,10 @@ def _node(
     cores = [package.cores for package in here if package.cores is not None]
     rss = [package.rss for package in here if package.rss is not None]
     state = "drained" if row.drained and row.state == "up" else row.state
-    used, disk, free = (room.used, room.disk, room.disk_free) if room else (0, None, None)
+    used, disk, free, in_use = (
+        (room.used, room.disk, room.disk_free, room.disk_in_use) if room else NO_ROOM
+    )
     return NodeUse(row.name, state, row.cpus, used, sum(cores) if cores else None,
-                   sum(rss) if rss else None, row.memory, len(here), disk, free,
+                   sum(rss) if rss else None, row.memory, len(here), disk, free, in_use,
                    use.used, use.ahead, use.staging, use.suspended,
                    use.unreachable)  # fmt: skip
