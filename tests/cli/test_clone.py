@@ -147,6 +147,19 @@ def test_a_part_with_a_short_wall_time_is_cloned_without_a_warning(
     assert "warning" not in d0ctl("clone", "short/1", "--as", "alone").stderr
 
 
+def test_a_warning_of_a_part_names_the_part_and_no_line_of_a_file(
+    tmp_path: Path, d0ctl: Type
+) -> None:
+    path = tmp_path / "retained.yaml"
+    path.write_text("job: kept\nstages: [{name: a, lines: [{run: echo, outputs: "
+                    "[{file: x, disposition: retain-indef}]}]}]\n")  # fmt: skip
+    d0ctl("submit", str(path))
+
+    cloned = d0ctl("clone", "kept/1/1", "--as", "one").output
+
+    assert "\nkept/1/1: warning: no package reads `x`, but as it has a disposition" in cloned
+
+
 @pytest.mark.parametrize(
     ("words", "stderr"),
     [

@@ -53,7 +53,9 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
     else:
         folder = Path(browse.directory(store, jobs[0].id))
         spec = reader.read_text(_part(store, target, name), "-", folder, {}, known_names(store),
-                                submitter=request.originator)  # fmt: skip
+                                is_seen=False, submitter=request.originator)  # fmt: skip
+        spec = changed(spec, warnings=tuple(f"{target.brief}: warning: {text}"
+                                            for text in spec.warnings))  # fmt: skip
     warnings = [*spec.warnings, *of_home(store, spec, target.brief)]
     if not is_whole_job(target):
         warnings += _outdated(store, target)
