@@ -11,6 +11,7 @@ from d0ctl.store.nodes import contact, draining, registry
 from tests.cli.conftest import Type
 from tests.cli.test_standing import drive
 from tests.support.building import production
+from tests.support.rows import insert, value
 from tests.support.site import Site
 from tests.support.waiting import PATIENCE_S
 
@@ -57,9 +58,44 @@ def test_it_waits_also_for_a_node_that_is_drained(site: Site, d0ctl: Type) -> No
     late = d0ctl("node", "drain", "localhost", "--wait", "--timeout", "1s")
     with_other = d0ctl("node", "drain", "*", "--wait", "--timeout", "1s")
 
-    assert (late.exit_code, late.stdout) == (1, "")
+    assert (late.exit_code, late.stdout) == (1, "`localhost` is already drained\n")
     assert late.stderr == "`localhost` still has 2 packages: d0ctl why localhost\n"
-    assert (with_other.exit_code, with_other.stdout) == (1, "drained `n2`\n")
+    assert with_other.exit_code == 1
+    assert with_other.stdout == "drained `n2`\n`localhost` is already drained\n"
+
+
+WAITS = (
+    "only it has 1 file, 10 B, that job `prod` still needs: packages wait for it while the node is "
+    "switched off; to copy it first: `result: yes` in the job file, then d0ctl update prod"
+)
+
+
+def test_it_says_at_the_end_which_files_only_the_nodes_have(site: Site, d0ctl: Type) -> None:
+    busy(site)
+    site.up("n2")
+    site.launch("prod/1/2/1", "n2")
+    process = waiting("n2")
+
+    site.end("prod/1/2/1")
+    out, _ = process.communicate(timeout=PATIENCE_S)
+    again = d0ctl("node", "drain", "n2", "--wait").stdout
+    site.end("prod/1/1/1")
+    both = d0ctl("node", "drain", "*", "--wait").stdout
+
+    assert out.splitlines()[1:] == ["no packages are left on `n2`", WAITS]
+    assert again.splitlines() == ["`n2` is already drained", "no packages are left on `n2`", WAITS]
+    assert both.splitlines()[-2:] == ["no packages are left on `localhost` and `n2`",
+                                      f"`n2`: {WAITS}"]  # fmt: skip
+
+
+def test_files_on_their_way_to_results_are_not_to_be_copied(site: Site, d0ctl: Type) -> None:
+    busy(site)
+    site.launch("prod/1/2/1", "n2")
+    site.end("prod/1/2/1")
+    file = value(site.store, "file", "id", name="gen-2")
+    insert(site.store, "transfer", file_id=file, cluster_id=1, result=1, wanted=0.0)
+
+    assert WAITS.partition(";")[0] + "\n" in d0ctl("node", "drain", "n2", "--dry-run").stdout
 
 
 def test_it_ends_if_the_node_is_resumed(site: Site) -> None:

@@ -13,6 +13,7 @@ from tests.support.rows import insert, value
 from tests.support.site import Site
 
 NEEDED = "only it has 2 files, 20 B, that job `prod` still needs"
+COPY = "to copy them first: `result: yes` in the job file, then d0ctl update prod"
 
 
 def has_made(site: Site, cluster: str | None = None) -> None:
@@ -34,7 +35,7 @@ def test_a_drain_says_which_files_packages_need_that_only_the_node_has(
     done = d0ctl("node", "drain", "far").stdout.splitlines()
     why = d0ctl("why", "far").stdout.splitlines()
 
-    waits = f"{NEEDED}: packages wait for them while the node is switched off"
+    waits = f"{NEEDED}: packages wait for them while the node is switched off; {COPY}"
     assert alone[1:3] == ["no packages are running there", waits]
     assert several[1] == f"`far`: {waits}"
     assert done == ["drained `far`", waits]
@@ -66,7 +67,7 @@ def test_unneeded_files_and_those_with_other_copies_are_not_counted(
     none = d0ctl("node", "drain", "far", "--dry-run").stdout
 
     assert ("only it has 1 file, 10 B, that job `prod` still needs: packages wait for it while the "
-            "node is switched off\n") in some  # fmt: skip
+            f"node is switched off; {COPY.replace('them', 'it')}\n") in some  # fmt: skip
     assert "only it has" not in none
 
 

@@ -94,10 +94,25 @@ def _untried(plan: DrainPlan, *, would: bool = True) -> Iterator[str]:
 
 
 def _needed(plan: DrainPlan, lead: str = "") -> Iterator[str]:
+    """Say which files only the node has when it is drained."""
+    return _only_it_has(plan.needed, plan.only_there, lead)
+
+
+def _only_it_has(
+    needed: NeededFiles | None, only_there: OnlyCopies | None, lead: str
+) -> Iterator[str]:
     """Say that packages need files that only the node has, or that these are retained."""
-    if plan.needed:
-        yield f"{lead}{plan.needed.awaited('while the node is switched off')}"
-    yield from _left_files.retained(plan.only_there, f"{lead}only it has", can_save=True)
+    if needed:
+        yield f"{lead}{needed.awaited('while the node is switched off', can_save=True)}"
+    yield from _left_files.retained(only_there, f"{lead}only it has", can_save=True)
+
+
+def files_left(store: Store, names: Sequence[str]) -> Iterator[str]:
+    """Say which files only these nodes have now, each of them."""
+    for name in names:
+        row = registry.named(store, name)
+        needed, only_there = only_copies.needed(store, row), only_copies.of_node(store, row)
+        yield from _only_it_has(needed, only_there, f"`{name}`: " if len(names) > 1 else "")
 
 
 def _remaining(plans: Sequence[DrainPlan]) -> Iterator[str]:

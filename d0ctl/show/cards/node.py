@@ -124,6 +124,12 @@ def logged_out(destination: str, *, was_there: bool) -> str:
     return f"logged out of `{destination}`" if was_there else f"not logged in to `{destination}`"
 
 
+def drained_before(names: Sequence[str]) -> str:
+    """Say that nodes were drained before this command."""
+    are = "is" if len(names) == 1 else "are"
+    return f"{listed([f'`{name}`' for name in names])} {are} already drained"
+
+
 def emptied(names: Sequence[str]) -> str:
     """Say that drained nodes have no packages any more."""
     return f"no packages are left on {listed([f'`{name}`' for name in names])}"

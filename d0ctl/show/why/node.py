@@ -124,12 +124,13 @@ def _add_needed_files(store: Store, row: Node, explanation: Explanation) -> None
     """Say which files only it has, and that packages wait for them while it is off."""
     from d0ctl.store.clusters import only_copies  # late: most nodes are up
 
+    is_up = row.state == "up"
     if needed := only_copies.needed(store, row):
         until = (
             "until the node answers" if row.state == "down" else "while the node is switched off"
         )
-        explanation.facts.append(needed.awaited(until))
-    lost, is_up = only_copies.of_node(store, row), row.state == "up"
+        explanation.facts.append(needed.awaited(until, can_save=is_up))
+    lost = only_copies.of_node(store, row)
     if lost and (retained := lost.retained_files(can_save=is_up)):
         explanation.facts.append(f"only it has {retained}")
 

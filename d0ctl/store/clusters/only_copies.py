@@ -1,5 +1,6 @@
 """The files of which only one node, or its cluster, has copies."""
 
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,12 +17,13 @@ MOST_NAMED = 3
 
 class NeededFiles(NamedTuple):
     """The files of which only one node has copies and that are still needed: their number, their
-    bytes, and jobs that need them, the first for each file.
+    bytes, jobs that need them, the first for each file, and jobs of which an update can copy them.
     """
 
     files: int
     bytes: int
     jobs: Sequence[str]
+    makers: Sequence[str]
 
     def __str__(self) -> str:
         names = [f"`{name}`" for name in self.jobs[:MOST_NAMED]]
@@ -31,10 +33,13 @@ class NeededFiles(NamedTuple):
         number = count(self.files, "file")
         return f"only it has {number}, {size(self.bytes)}, that {jobs} {listed(names)} still {need}"
 
-    def awaited(self, until: str) -> str:
-        """Say which these are, and that packages wait for them for a time."""
+    def awaited(self, until: str, *, can_save: bool) -> str:
+        """Say which these are, that packages wait for them for a time, and how they are copied."""
         them = "it" if self.files == 1 else "them"
-        return f"{self}: packages wait for {them} {until}"
+        updates = "; ".join(f"d0ctl update {name}" for name in self.makers[:MOST_NAMED])
+        how = f"to copy {them} first: `result: yes` in the job file, then {updates}"
+        saving = f"; {how}" if can_save and updates else ""
+        return f"{self}: packages wait for {them} {until}{saving}"
 
 
 def of_node(store: Store, row: Node, earlier: Sequence[str] = ()) -> OnlyCopies | None:
@@ -51,8 +56,9 @@ def needed(store: Store, row: Node) -> NeededFiles | None:
     rows = store.rows("needed_only_on_nodes", nodes=nodes, others=others)
     if not rows:
         return None
+    makers = dict.fromkeys(name for row in rows for name in json.loads(row["makers"]))
     return NeededFiles(sum(row["files"] for row in rows), sum(row["bytes"] for row in rows),
-                       [row["job"] for row in rows])  # fmt: skip
+                       [row["job"] for row in rows], [*makers])  # fmt: skip
 
 
 def clusters_without(store: Store, gone: Sequence[str]) -> set[int]:

@@ -177,9 +177,14 @@ select count(*) as files, coalesce(sum(size), 0) as bytes,
 
 -- name: needed_only_on_nodes
 -- Number and size of the files that packages have made and that are still read or copied as results, of
--- which these nodes have a copy, but none of the other clusters, by the first job that needs them.
-select job.name as job, count(*) as files, coalesce(sum(needed.size), 0) as bytes
-  from (select file.size,
+-- which these nodes have a copy, but none of the other clusters, by the first job that needs them; and
+-- the jobs that have made those that are not to be copied to results/ yet.
+select job.name as job, count(*) as files, coalesce(sum(needed.size), 0) as bytes,
+       json_group_array(distinct maker.name)
+         filter (where not needed.is_leaving) as makers
+  from (select file.size, file.job_id as made_in,
+               exists (select 1 from transfer
+                        where transfer.file_id = file.id and transfer.result = 1) as is_leaving,
                coalesce((select reader.job_id
                            from input
                            join package as reader on reader.id = input.package_id
@@ -201,6 +206,7 @@ select job.name as job, count(*) as files, coalesce(sum(needed.size), 0) as byte
            and not exists (select 1 from delivered_result where delivered_result.file_id = file.id)
        ) as needed
   join job on job.id = needed.job_id
+  join job as maker on maker.id = needed.made_in
  group by job.id
  order by files desc, job.id;
 

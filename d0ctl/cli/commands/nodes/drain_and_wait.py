@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from d0ctl.actions.action import AnyRequest, node_target
+from d0ctl.actions.nodes import node_drain
 from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.terminal.output import emit, say
 from d0ctl.errors import BadUsage, ExitCode
@@ -50,11 +51,13 @@ def drain(request: AnyRequest[Any, Any], wait: bool, timeout: str | None) -> Non
     names = matching(request.target.arguments, [row.name for row in rows])
     if undrained := [name for name in names if name not in drained]:
         action_command.carry_out(replace(request, target=node_target(undrained)))
+    if waiting := [name for name in names if name in drained]:
+        emit(node_line.drained_before(waiting))
     raise typer.Exit(_wait(names, length))
 
 
 def _wait(names: Sequence[str], length: float) -> ExitCode:
-    """Wait until no packages are left on the nodes, and say how it ended."""
+    """Wait until no packages are left on the nodes; say how it ended, and what only they have."""
     last, said = time.monotonic() + length, set[str]()
     with session.reader() as store:
         daemon = DaemonWatch(store)
@@ -73,7 +76,10 @@ def _wait(names: Sequence[str], length: float) -> ExitCode:
                     say(node_line.still_has(row, number))
                 return ExitCode.FAILED
             time.sleep(max(0.0, min(LOOK_S, last - time.monotonic())))
-    emit(node_line.emptied(names))
+        with store.reading():
+            only_there = [*node_drain.files_left(store, names)]
+    for text in (node_line.emptied(names), *only_there):
+        emit(text)
     return ExitCode.DONE
 
 
