@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import PackageSpec
+from d0ctl.show.cards.software import state_there
 from d0ctl.store import Store
 from d0ctl.store.clusters import cluster_views, software_places
 from d0ctl.store.nodes import registry, software
@@ -19,11 +20,11 @@ from tests.support.site import Site
 pytestmark = pytest.mark.usefixtures("drained_localhost")
 
 
-def ask(store: Store, verb: str, node: int) -> int:
+def ask(store: Store, verb: str, node: int, title: str = "reco/v1") -> int:
     """Ask a node to do something with reco."""
     with store.writing():
         row = registry.by_id(store, node)
-        found = Catalogue(store).entry("reco/v1", None)
+        found = Catalogue(store).entry(title, None)
         assert row is not None and found is not None
         return software.ask(store, verb, row, dict(found), actor="me", now=NOW)
 
@@ -179,3 +180,44 @@ def test_a_version_with_the_archive_of_an_older_one_names_that_one(store: Store)
 
     assert places[older.title].same_as is None
     assert places[f"{older.name}/v99"].same_as == older.title
+
+
+@pytest.mark.parametrize("title", [None, "reco/v1"])
+def test_a_version_is_not_there_because_another_with_its_archive_is(
+    store: Store, title: str | None
+) -> None:
+    here = node(store, "a")
+    older = entry(archive="/x.tar", checksum=CHECKSUM)
+    keep(store, replace(older, version="v99"))
+    keep(store, older)
+    push = ask(store, "push", here, "reco/v99")
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+    answer(store, here, push)
+
+    places = {place.title: place for place in software_places.places(store, title)}
+
+    shown = state_there(places["reco/v1"], NOW)
+    assert shown.startswith("not known to be installed: its archive was copied ")
+    assert shown.endswith(" for `reco/v99`")
+    assert title or places["reco/v99"].copied_for is None
+    assert checked(store, here)[0]
+
+
+def test_two_versions_with_the_same_archive_are_there_if_both_were_used(
+    store: Store, site: Site
+) -> None:
+    here = node(store, "a")
+    older = entry(archive="/x.tar", checksum=CHECKSUM)
+    keep(store, older)
+    keep(store, replace(older, version="v99"))
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+    site.submit(job(("1", [line(PackageSpec("1", (reco(),)))])))
+    site.launch("prod/1/1/1", "a")
+    site.end("prod/1/1/1")
+    push = ask(store, "push", here, "reco/v99")
+    answer(store, here, push)
+
+    assert [place.copied_for for place in software_places.places(store)] == [None, None]
+    assert not checked(store, here)[0]

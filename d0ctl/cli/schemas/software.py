@@ -65,6 +65,10 @@ class SoftwarePlace(TypedDict):
     cluster: str
     platform: str | None
     copied: Annotated[Time | None, Meta(description="When its archive was copied there.")]
+    copied_for: Annotated[
+        str | None,
+        Meta(description="A version with this archive, if only that one is known to use it there."),
+    ]
     last_order: LastOrder | None
     jobs: Annotated[list[str], Meta(description="Jobs that use it and had packages there.")]
 

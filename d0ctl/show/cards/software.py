@@ -78,6 +78,11 @@ def state_there(copy: SoftwarePlace, now: float) -> str:
     if order is None or (copy.arrived or 0.0) > (order.ended or order.asked):
         if copy.arrived is None:
             return "brought by packages"
+        if copy.copied_for:
+            when = moment(copy.arrived, now)
+            return (
+                f"not known to be installed: its archive was copied {when} for `{copy.copied_for}`"
+            )
         same = f" (the same archive as `{copy.same_as}`)" if copy.same_as else ""
         return f"copied {moment(copy.arrived, now)}{same}"
     who = f"{order.verb} by {order.actor} {moment(order.asked, now)}"

@@ -170,7 +170,8 @@ update software_order
  where id = :id and node_id = :node and ended is null;
 
 -- name: software_was_there
--- Whether a node should have some software: it was pushed, copied or used there, and not purged.
+-- Whether a node should have some software: it was pushed, copied or used there, and not purged. A copy
+-- of its archive does not count if another version with the same archive was pushed there.
 select coalesce(
          (select verb <> 'purge'
             from software_order
@@ -180,6 +181,9 @@ select coalesce(
            limit 1),
          exists (select 1 from archive_copy
                   where node_id = :node and checksum = :checksum and arrived is not null)
+         and not exists (select 1 from software_order
+                          where node_id = :node and checksum = :checksum and verb = 'push'
+                            and ok = 1 and (name, version) <> (:name, :version))
          or exists (select 1
                       from job
                       cross join package on package.job_id = job.id
@@ -352,8 +356,7 @@ select software_order.id, node.name as node, cluster.name as cluster,
        software_order.ok, software_order.message, node.state, node.last_error,
        copy.last_error as copy_error
   from (select max(id) as id from software_order
-         where (:title is null or :title = name || '/' || version)
-           and not (verb = 'verify' and ok = 1 and message = :absent)
+         where not (verb = 'verify' and ok = 1 and message = :absent)
          group by node_id, name, version, platform) as newest
   join software_order on software_order.id = newest.id
   join node on node.id = software_order.node_id
@@ -364,20 +367,24 @@ select software_order.id, node.name as node, cluster.name as cluster,
  order by software_order.name, software_order.version, node.name, software_order.id;
 
 -- name: software_copies
--- The archives of this machine that are on nodes; and the first title with the same archive, which
--- may have brought it.
+-- The archives of this machine that are on nodes; the first title with the same archive, which may have
+-- brought it; and all titles with it.
 select node.name as node, cluster.name as cluster, software.title, software.platform,
        archive_copy.arrived,
        (select older.title
           from software as older
          where older.checksum = software.checksum and older.id < software.id
          order by older.id
-         limit 1) as same_as
+         limit 1) as same_as,
+       (select json_group_array(equal.title)
+          from (select title from software as equal
+                 where equal.checksum = software.checksum
+                 order by equal.id) as equal) as equals
   from archive_copy
   join software on software.checksum = archive_copy.checksum
   join node on node.id = archive_copy.node_id
   join cluster on cluster.id = node.cluster_id
- where archive_copy.arrived is not null and (:title is null or :title = software.title)
+ where archive_copy.arrived is not null
  order by software.title, node.name;
 
 -- name: software_of_jobs
@@ -391,7 +398,7 @@ select distinct used.value as title, node.name as node, cluster.name as cluster,
   cross join attempt on attempt.package_id = package.id and attempt.ended is not null
   join node on node.id = attempt.node_id
   join cluster on cluster.id = node.cluster_id
- where job.visible = 1 and (:title is null or :title = used.value)
+ where job.visible = 1
    and exists (select 1 from requirement
                 where requirement.job_id = job.id and requirement.software <> '[]')
  order by title, node, job.id;
