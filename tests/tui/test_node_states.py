@@ -156,3 +156,15 @@ def test_a_narrow_header_has_the_nodes_that_are_down_or_full_beside_many_problem
     narrow = text(strips.header(snapshot, (LEASE,), "/home/x", "", "", 50.0, 80, UNICODE))
 
     assert "4/5 up, 1 full" in narrow and "✘ 6" in narrow and "1 task" in narrow
+
+
+@pytest.mark.parametrize(
+    ("leases", "words"),
+    [(("job 1", "node 2"), "`run` is driving"), (("node 2",), "no daemon: nothing new starts")],
+)
+def test_a_daemon_that_ends_and_still_has_nodes_is_no_run(
+    leases: tuple[str, ...], words: str
+) -> None:
+    snapshot = Snapshot(at=100.0, nodes=NODES)
+
+    assert words in text(strips.header(snapshot, leases, "/h", "", "", 50.0, 120, UNICODE))

@@ -160,12 +160,14 @@ def _driver(
     if drivers is None:
         return ()
     other, is_old = snapshot.other_home, LEASE in drivers and snapshot.has_old_daemon
+    # a daemon that ends has given up its own lease, and its nodes follow
+    drives_jobs = any(name.startswith("job ") for name in drivers)
     states = (
         (snapshot.has_full_home, "failed",
          "full disk", "the disk of the home is full: d0ctl doctor"),
         (is_old, "up", "old daemon", "the daemon runs older code: d0ctl daemon restart"),
         (LEASE in drivers, "up", "daemon up", "daemon up"),
-        (bool(drivers), "up", "run", "`run` is driving"),
+        (drives_jobs, "up", "run", "`run` is driving"),
         (other and other.is_newer, "down", "old home", "an old home: d0ctl status"),
         (other, "down", "copied home", "a copied home: d0ctl status"),
         (True, "down", "no daemon", "no daemon: nothing new starts"),
