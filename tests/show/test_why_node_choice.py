@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from d0ctl.daemon.steps.schedule import decide
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store.nodes import placement, registry
-from d0ctl.units import iso
+from d0ctl.units import iso, moment
 from tests.show.asking import NOW, why
 from tests.support.jobs import binary, job, package
 from tests.support.rows import change
@@ -53,6 +53,22 @@ def test_a_later_package_that_went_to_a_node_for_the_same_reason_has_its_own_tim
     times = [why(site, f"prod/1/{line}/1").details["node_choice"]["at"] for line in (1, 2)]
 
     assert times == [iso(NOW), iso(NOW + 100)]
+
+
+def test_numbers_that_were_compared_for_an_earlier_package_have_their_time(site: Site) -> None:
+    site_of_two(site)
+    site.submit(job("prod", [package(binary(), nodes=("other",)) for _ in range(2)]))
+    schedule(site, [1], NOW)
+    schedule(site, [2], NOW + 100)
+    change(site.store, "node_choice", rule="earliest", rival="localhost", mine=10, theirs=12)
+
+    first, later = (why(site, f"prod/1/{line}/1") for line in (1, 2))
+
+    said = "it would end there in 10 s, on `localhost` in 12 s (decided at "
+    (own,), (shared,) = ([fact for fact in found.facts if said in fact] for found in (first, later))
+    assert ", by the numbers of " not in own
+    assert shared.endswith(f", by the numbers of {moment(NOW, NOW)}, for a package like it)")
+    assert later.details["node_choice"]["compared"] == iso(NOW)
 
 
 def test_a_node_that_came_up_meanwhile_had_no_room(site: Site) -> None:

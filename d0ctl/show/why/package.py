@@ -25,6 +25,9 @@ from d0ctl.units import count, duration, iso, moment, percent, size
 if TYPE_CHECKING:
     from d0ctl.store.views.shapes.node_choice import NodeChoiceView
 
+SHARED_S = 1.0
+"""By how much the comparison of nodes for another package is older than the decision by it."""
+
 RETRIED = frozenset({Phase.FAILED, Phase.CANCELED, Phase.COOLOFF})
 """The phases in which a person retries a package."""
 
@@ -110,6 +113,8 @@ def _chosen_node(store: Store, view: PackageView, explanation: Explanation, now:
 def chosen_node(choice: "NodeChoiceView", now: float, *, subject: str = "it") -> str:
     """Say why packages were sent to a node, and when that was decided."""
     decided = f"decided at {moment(choice.at, now)}"
+    if choice.mine is not None and choice.at - choice.compared > SHARED_S:
+        decided += f", by the numbers of {moment(choice.compared, now)}, for a package like it"
     return f"{subject} went to `{choice.node}`: {_chosen_because(choice)} ({decided})"
 
 
@@ -146,7 +151,7 @@ def _chosen_because(choice: "NodeChoiceView") -> str:
 
 def choice_document(choice: "NodeChoiceView") -> dict[str, Any]:
     """Return the same for scripts."""
-    return asdict(choice) | {"at": iso(choice.at)}
+    return asdict(choice) | {"at": iso(choice.at), "compared": iso(choice.compared)}
 
 
 def _expected_sizes(store: Store, package: PackageView, explanation: Explanation) -> None:

@@ -345,7 +345,7 @@ select node.name as node,
        coalesce((select max(event.at) from event
                   where event.package_id = package.id and event.new = 'assigned'),
                 node_choice.at) as at,
-       node_choice.rule, node_choice.able, node_choice.fits, node_choice.rival, node_choice.mine,
+       node_choice.at as compared, node_choice.rule, node_choice.able, node_choice.fits, node_choice.rival, node_choice.mine,
        node_choice.theirs, requirement.avoid as avoided
   from package
   join node_choice on node_choice.id = package.choice_id
@@ -355,7 +355,8 @@ select node.name as node,
 
 -- name: choices_of_stage
 -- Why nodes got packages of a stage lately, the last ones first.
-select node.name as node, max(node_choice.at) as at, node_choice.rule, node_choice.able,
+select node.name as node, max(node_choice.at) as at, max(node_choice.at) as compared,
+       node_choice.rule, node_choice.able,
        node_choice.fits, node_choice.rival, node_choice.mine, node_choice.theirs,
        requirement.avoid as avoided
   from requirement

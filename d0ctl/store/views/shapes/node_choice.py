@@ -8,6 +8,8 @@ class NodeChoiceView(Struct, frozen=True):
 
     node: str
     at: float
+    compared: float
+    """When the numbers were compared: packages with the same requests share them for a while."""
     rule: str
     able: int
     """How many nodes had room."""
