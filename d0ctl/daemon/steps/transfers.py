@@ -16,7 +16,7 @@ from d0ctl.nodes.courier_reports import LoginTried, StreamEnded, TransferEnded
 from d0ctl.show.drawing import remark_texts
 from d0ctl.store.attempts import outputs
 from d0ctl.store.clusters import replicas
-from d0ctl.store.files import copies, direct_logins, links
+from d0ctl.store.files import copies, direct_logins, edited_files, links
 from d0ctl.store.files.copies import Arrival, CopySource
 from d0ctl.store.nodes import gathering, registry
 
@@ -95,7 +95,7 @@ def end_transfers(desk: Desk, reports: Sequence[TransferEnded], now: float) -> N
             **transfer._asdict(), path=copy.target, node=node, **report.facts._asdict()
         )
         arrivals.append(arrival)
-    copies.arrive(desk.store, arrivals, now=now)
+    edited_files.excuse_readers(desk.store, copies.arrive(desk.store, arrivals, now=now))
 
 
 def fail_transfer(desk: Desk, report: TransferEnded, now: float) -> None:

@@ -28,6 +28,7 @@ from d0ctl.store.attempts.endings import ended_by_control
 from d0ctl.store.attempts.history import estimates, share_usage
 from d0ctl.store.attempts.history.run_time_history import learn
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import PARKED, outdate, remake
 from d0ctl_wrapper.protocol.text import PAUSED
 
@@ -213,6 +214,7 @@ def _apply_ends(
             store.change(query)
         outdate(store, outdated)
         store.change("keep_staged", now=now)
+        edited_files.excuse_readers(store, [row["id"] for row in store.rows("returned_by_staged")])
     _keep(store, ends, now)
     # These may drain nodes, hold jobs, and change packages that have just ended.
     applied.verdicts = black_holes.weigh(store, endings.records(ends, verdicts), now=now)

@@ -235,10 +235,11 @@ class Arrival(NamedTuple):
     mtime: int | None = None
 
 
-def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
+def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> list[int]:
     """Record copies that are there: packages that waited for them may launch, or end.
 
-    A copy of a file that is being made again meanwhile does not count.
+    A copy of a file that is being made again meanwhile does not count. Returned are the files from
+    outside that have former contents again.
     """
     store.empty("arrived_copy")
     store.change_many("add_arrived", arrivals)
@@ -249,6 +250,7 @@ def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
     store.change("confirm_outdated")
     store.change("renew_arrived_copies", now=now)
     store.change("keep_arrived_files", now=now)
+    returned = [row["id"] for row in store.rows("returned_by_arrived", now=now)]
     store.change("wake_arrived_transfers", parked=PARKED)
     store.change("forget_unwanted")  # the rest is for copies that packages wait for
     store.change("end_arrived_transfers")
@@ -260,6 +262,7 @@ def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
         store.empty("lost_copy")
         outdate(store, outdated)
         remake(store, now=now)
+    return returned
 
 
 def has_failed_for_good(store: Store, file: int, cluster: int, result: int) -> bool:

@@ -14,16 +14,13 @@ from d0ctl.store.files.earlier_readers import EarlierReaders
 MOST_READ = 1_000_000
 """The largest touched file whose checksum commands calculate that do not ask for it, in bytes."""
 
-
 MOST_LOOKED_AT = 1000
 """How many of the files that a package has read are looked at."""
-
 
 MOST_COMPARED = 50
 """How many files that a package has read are compared with what it has read: a page is drawn anew
 every second.
 """
-
 
 MOST_ABOVE = 2000
 """How many of the packages on whose files a package depends are looked at."""
@@ -129,6 +126,17 @@ def selected_with_earlier(selected: Selection, edited: Edited) -> dict[str, int]
     return {row["name"]: row["packages"] for row in rows}
 
 
+def excuse_readers(store: Store, returned: Sequence[int]) -> None:
+    """Forget that packages are out of date that read the contents that files have again."""
+    store.empty("excused_package")
+    if returned and store.change("choose_excused", returned=json.dumps(returned)):
+        sources = store.rows("sources_of_excused", limit=MOST_LOOKED_AT + 1)
+        if len(sources) <= MOST_LOOKED_AT:
+            edited = [row["id"] for row in sources
+                      if _is_edited(row["name"], row, MOST_READ, if_large=True)]  # fmt: skip
+            store.change("excuse", edited=json.dumps(edited))
+
+
 def edited_sources(store: Store, job: int) -> Edited:
     """Return the files from outside that were changed since packages of a job read them."""
     return _edited(store.rows("sources_of_job", job=job), MOST_READ)
@@ -230,16 +238,18 @@ def _edited(rows: Iterable[Row], most: int | None) -> dict[int, str | None]:
     return found
 
 
-def _is_edited(path: str, known: Row, most: int | None = None) -> bool:
+def _is_edited(path: str, known: Row, most: int | None = None, *, if_large: bool = False) -> bool:
     """Return whether a file has other contents.
 
-    It is read only if it was touched, and not if it has more than `most` bytes.
+    It is read only if it was touched, and not if it has more than `most` bytes: that is `if_large`.
     """
     state = _state(path)
     if state is None or _has_other_size(state, known):
         return state is not None
-    if state.changed <= known["submitted"] or (most is not None and state.size > most):
+    if state.changed <= known["submitted"]:
         return False
+    if most is not None and state.size > most:
+        return if_large
     return _checksum(path) not in (None, known["checksum"])
 
 

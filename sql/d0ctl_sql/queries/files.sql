@@ -306,6 +306,81 @@ update file
    and (file.present = 0 or file.size is not arrived_copy.size
         or file.checksum is not arrived_copy.checksum);
 
+-- name: returned_by_arrived
+-- The files from outside that have former contents again, which have arrived now.
+select distinct file.id
+  from arrived_copy
+  join file on file.id = arrived_copy.file_id and file.package_id is null and file.replaced = :now
+  join former_content on former_content.file_id = file.id
+                     and former_content.checksum = file.checksum
+ where arrived_copy.result = 0;
+
+-- name: choose_excused
+-- Packages that are out of date, not by their recipe, and read the `returned` files, and, recursively,
+-- such readers of their files in the same job.
+insert into excused_package (package_id)
+with recursive excused (package_id) as (
+    select input.package_id
+      from json_each(:returned) as listed
+      cross join input on input.file_id = listed.value and input.own = 0 and input.dropped = 0
+      cross join outdated_package on outdated_package.package_id = input.package_id
+                                 and outdated_package.by_recipe = 0
+    union
+    select input.package_id
+      from excused
+      cross join file on file.package_id = excused.package_id
+      cross join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      cross join outdated_package on outdated_package.package_id = input.package_id
+                                 and outdated_package.by_recipe = 0
+                                 and outdated_package.job_id = file.job_id)
+select package_id from excused;
+
+-- name: sources_of_excused
+-- The files from this machine that these packages have read, as they were last.
+select file.id, file.name, file.size, file.checksum, job.submitted
+  from (select distinct input.file_id
+          from excused_package
+          cross join input on input.package_id = excused_package.package_id and input.own = 0
+                          and input.dropped = 0) as read
+  join file on file.id = read.file_id and file.package_id is null and file.locator is null
+            and file.checksum > ''
+  join job on job.id = file.job_id
+ limit :limit;
+
+-- name: excuse
+-- These packages are up to date again unless there is another reason: they lack files or have read
+-- dropped ones, earlier contents, also of the `edited` files, or what was made by others that are out of
+-- date.
+delete from outdated_package
+ where package_id in (select package_id from excused_package)
+   and package_id not in (
+    with recursive stale (package_id) as (
+        select excused_package.package_id
+          from excused_package
+         where exists (select 1 from lacking_restored
+                        where lacking_restored.package_id = excused_package.package_id)
+            or exists (select 1 from earlier_reader
+                        where earlier_reader.package_id = excused_package.package_id)
+            or exists (select 1
+                         from input
+                         join file on file.id = input.file_id
+                        where input.package_id = excused_package.package_id and input.own = 0
+                          and input.dropped = 0
+                          and (file.dropped = 1
+                               or file.id in (select value from json_each(:edited))
+                               or exists (select 1 from outdated_package as maker
+                                           where maker.package_id = file.package_id
+                                             and maker.job_id = file.job_id
+                                             and maker.package_id not in
+                                                 (select package_id from excused_package))))
+        union
+        select input.package_id
+          from stale
+          cross join file on file.package_id = stale.package_id
+          cross join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+         where input.package_id in (select package_id from excused_package))
+    select package_id from stale);
+
 -- name: wake_arrived_transfers
 -- Resume transfers of these files that were postponed because there was no source.
 update transfer set not_before = 0

@@ -22,6 +22,7 @@ with recursive reader (package_id) as (
       join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
       join package on package.id = input.package_id and package.phase = 'done')
 select package_id from reader where package_id not in (select package_id from selected_package);
+create temp table excused_package (package_id integer primary key);
 create temp table known_job (job_id integer primary key);
 create temp table moment (at real, last integer);
 create temp table needed (package_id integer primary key);

@@ -365,6 +365,14 @@ update file
   from staged_contents as other
  where file.id = other.file_id;
 
+-- name: returned_by_staged
+-- The files from outside that have former contents again, which wrappers have copied.
+select distinct file.id
+  from staged_contents
+  join file on file.id = staged_contents.file_id
+  join former_content on former_content.file_id = file.id
+                     and former_content.checksum = file.checksum;
+
 -- name: unpurge_staged
 -- A copy that exists again is no longer removed from its node.
 delete from purge
