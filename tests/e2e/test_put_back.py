@@ -85,6 +85,8 @@ def test_packages_that_are_out_of_date_by_another_file_stay_so(failed: Site) -> 
 
 def test_packages_stay_out_of_date_if_a_file_is_changed_once_more(failed: Site) -> None:
     failed.ok("update", "mini")
+    said = f"it is out of date: `{failed.jobs / 'sim.sh'}` has changed since it read it"
+    assert said in failed.ok("why", "mini/1/1/1")
     failed.d0ctl("run", "mini")
     script(failed, NEW.replace("exit 3", "echo again"))
 
@@ -92,3 +94,4 @@ def test_packages_stay_out_of_date_if_a_file_is_changed_once_more(failed: Site) 
     failed.ok("run", "mini")
 
     assert "6 packages of `mini` are out of date" in failed.ok("why", "mini")
+    assert said in failed.ok("why", "mini/1/1/1")

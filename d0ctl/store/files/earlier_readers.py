@@ -1,6 +1,6 @@
 """Packages that have succeeded with earlier contents of files, in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import NamedTuple
 
@@ -61,9 +61,7 @@ def sentences(
     if len(found) < 2:
         return [sentence(*file, is_said=is_said, archived=archived)
                 for file in found.items()]  # fmt: skip
-    names = [f"`{name}`" for name in [*found][:MOST_NAMED]]
-    names += [count(len(found) - MOST_NAMED, "more file")] if len(found) > MOST_NAMED else []
-    text = f"{listed(names)} have changed since finished packages read them"
+    text = f"{_named([*found])} have changed since finished packages read them"
     if later := dict.fromkeys(f"`{of.now_of}`" for of in found.values() if of.now_of):
         jobs = f"{'later jobs' if len(later) > 1 else 'a later job'} {listed([*later])}"
         every = all(of.now_of for of in found.values())
@@ -77,3 +75,15 @@ def sentences(
     if behind := [of for of in found.values() if of.is_behind]:
         return [f"{text}: {_update_first(behind[0])} these again"]
     return [f"{text}: `{update} --again` runs these again{', too' * is_said}{keeps}"]
+
+
+def changed(files: Sequence[str], reader: str) -> str:
+    """Say that files have changed since a package, the `reader`, read them."""
+    verb, them = ("has", "it") if len(files) == 1 else ("have", "them")
+    return f"{_named(files)} {verb} changed since {reader} read {them}"
+
+
+def _named(files: Sequence[str]) -> str:
+    names = [f"`{name}`" for name in files[:MOST_NAMED]]
+    names += [count(len(files) - MOST_NAMED, "more file")] if len(files) > MOST_NAMED else []
+    return listed(names)

@@ -556,7 +556,7 @@ select count(distinct reader.id) as readers, count(distinct maker.id) as makers,
 
 -- name: earlier_read_by
 -- The files of which a package has succeeded with earlier contents than those in `edited`, or than the
--- known ones; none if the package is known to be out of date, dropped, or not in the job file any more.
+-- known ones; none if the package is dropped, or not in the job file any more.
 with edited (file_id, checksum) as materialized (
     select cast("key" as integer), value from json_each(:edited))
 select distinct file.name
@@ -574,7 +574,6 @@ select distinct file.name
         or (file.id not in (select file_id from edited)
             and exists (select 1 from earlier_reader
                          where package_id = package.id and file_id = file.id)))
-   and not exists (select 1 from outdated_package where package_id = package.id)
  order by file.name;
 
 -- name: edited_since_read

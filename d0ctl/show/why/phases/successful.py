@@ -24,7 +24,7 @@ from d0ctl.store.views.left_out import (
 )
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
-from d0ctl.units import count, duration, listed, moment
+from d0ctl.units import count, duration, moment
 
 MOST_ACTIONS = 1000
 """How many of the latest actions on its job are searched."""
@@ -255,12 +255,11 @@ def add_outdated(
             explanation.facts += [f"{subject} is {_out_of_date(found)}", *outdated(store, job)]
             explanation.commands.append(f"d0ctl why {quote(job.name)}")
             return
-        explanation.facts.append(f"{subject} is {_out_of_date(found)}")
+        earlier = [] if found.by_recipe else edited_files.earlier_read_by(store, package.id)
+        because = f"out of date: {earlier_readers.changed(earlier, subject)}"
+        explanation.facts.append(f"{subject} is {because if earlier else _out_of_date(found)}")
     elif earlier := edited_files.earlier_read_by(store, package.id):
-        names = [f"`{name}`" for name in earlier[:MOST]]
-        names += [count(len(earlier) - MOST, "more file")] if len(earlier) > MOST else []
-        verb, them = ("has", "it") if len(earlier) == 1 else ("have", "them")
-        explanation.facts.append(f"{listed(names)} {verb} changed since {subject} read {them}")
+        explanation.facts.append(earlier_readers.changed(earlier, subject))
     elif stale := edited_files.stale_makers(store, package.id):
         others = f" and {count(stale.number - 1, 'more package')}" if stale.number > 1 else ""
         are = "are" if others else "is"
