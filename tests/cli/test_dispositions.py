@@ -86,6 +86,20 @@ def test_the_plan_counts_no_file_that_is_needed(site: Site, d0ctl: Type) -> None
     assert "remove" not in d0ctl(*SET, "prod:gen-1", "deletable", "--dry-run").stdout
 
 
+def test_what_is_set_already_is_not_set_again_and_has_no_other_undo(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    d0ctl(*SET, "prod:gen-1", "deletable", "--yes")
+
+    again = d0ctl(*SET, "prod:gen-1", "deletable", "--yes")
+
+    assert again.exit_code == 0
+    assert again.stdout == "nothing to set: 1 file of `prod:gen-1` is already deletable\n"
+    assert "to undo" not in again.output
+    assert d0ctl("history", "prod").stdout.count("file set-disposition") == 2  # and its undo
+
+
 def test_files_that_only_a_person_kept_are_removed_as_written(site: Site, d0ctl: Type) -> None:
     with_an_only_copy(site, None)
     change(site.store, "file", {"name": "gen-1"}, disposition="retain-indef")
@@ -105,7 +119,7 @@ def test_why_says_which_disposition_a_person_has_set(site: Site, d0ctl: Type) ->
     set_by = "deletable, as a person has set it"
     assert before == ["retain-temp"]
     assert dispositions(d0ctl("why", "prod:gen-1").stdout) == [
-        f"{set_by}, in place of retain-temp in the job file"
+        f"{set_by}, in place of the retain-temp of its job file then"
     ]
     assert dispositions(d0ctl("why", "prod:gen-2").stdout) == [set_by]
     assert re.search("gen-1 .* deletable", d0ctl("status", "prod/1/1/1").stdout)

@@ -195,6 +195,9 @@ def test_an_update_says_that_packages_that_ran_keep_the_dispositions_of_their_fi
     )
     assert said in plan
     assert "disposition" not in other
+    d0ctl("file", "set-disposition", "mc:s1.txt", "deletable", "--yes")
+    file.write_text(FIRST.replace('"s{n}.txt"\n', '{file: "s{n}.txt", disposition: deletable}\n'))
+    assert "keep their dispositions" not in d0ctl("update", "mc", "--dry-run").stdout
 
 
 @pytest.fixture

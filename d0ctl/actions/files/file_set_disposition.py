@@ -20,7 +20,7 @@ from d0ctl.store.jobs import unneeded_files
 from d0ctl.units import count, size
 
 AS_WRITTEN = "as-written"
-"""Removes a person's setting: the job file applies again."""
+"""Removes a person's setting: what the job file said when the package ran applies again."""
 
 WORDS = (*DISPOSITIONS, AS_WRITTEN)
 
@@ -31,7 +31,7 @@ class DispositionOptions(Options):
 
     disposition: str = argument(
         "DISPOSITION",
-        "retain-indef, retain-temp, deletable, or as-written in the job file.",
+        "retain-indef, retain-temp, deletable, or as-written when it ran.",
         choices=WORDS,
         log=lambda word: [word],
     )
@@ -55,6 +55,7 @@ def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> 
     check_disposition(request.options.disposition, WORDS)
     joins_others = _joins_others(store, request)
     selected, weight = choose(store, request.target)
+    previous = tuple(selected_files.dispositions(selected))
     lost, lost_bytes = unneeded_files.only_copies(selected, _new_disposition(request))
     return DispositionPlan(
         request=request,
@@ -62,10 +63,11 @@ def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> 
         files=weight.files,
         bytes=weight.bytes,
         largest=selected_files.largest(selected, SHOWN),
-        previous=tuple(selected_files.dispositions(selected)),
+        previous=previous,
         joins_others=joins_others,
         lost=lost,
         lost_bytes=lost_bytes,
+        is_empty=previous == (_new_disposition(request),),
     )
 
 
@@ -94,6 +96,9 @@ def set_disposition(store: Store, plan: DispositionPlan, by: Author) -> None:
 def describe(plan: DispositionPlan) -> Iterator[str]:
     """Say which files would get the disposition."""
     word = plan.request.options.disposition
+    if plan.is_empty:
+        yield f"nothing to set: {_is_set(plan)}"
+        return
     yield f"would set {plan.what}, {size(plan.bytes)} to {word}"
     yield from wording.files(plan.largest, plan.files)
     if plan.lost:
@@ -104,10 +109,18 @@ def describe(plan: DispositionPlan) -> Iterator[str]:
 
 def report(plan: DispositionPlan) -> Iterator[str]:
     """Say which files have the disposition now."""
+    if plan.is_empty:
+        yield f"nothing to set: {_is_set(plan)}"
+        return
     yield f"set {plan.what} to {plan.request.options.disposition}"
     if plan.lost:
         yield (f"d0ctl removes {count(plan.lost, 'file')}, {size(plan.lost_bytes)}, without "
                f"another copy: an undo does not bring {_them(plan)} back")  # fmt: skip
+
+
+def _is_set(plan: DispositionPlan) -> str:
+    is_so = "is" if plan.files == 1 else "are"
+    return f"{plan.what} {is_so} already {plan.request.options.disposition}"
 
 
 def _them(plan: DispositionPlan) -> str:
@@ -116,7 +129,7 @@ def _them(plan: DispositionPlan) -> str:
 
 def undoes(plan: DispositionPlan) -> str | None:
     """Return the command that undoes it for the same files; None if they differed before."""
-    if len(plan.previous) != 1 or plan.joins_others:
+    if len(plan.previous) != 1 or plan.joins_others or plan.is_empty:
         return None
     target, word = plan.request.target, plan.request.options.disposition
     back = replace(target, disposition=word if target.disposition else None)

@@ -205,7 +205,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         removed = count(len(found.unlisted), "package")
         stay_too = "it stays, with its" if len(found.unlisted) == 1 else "they stay, with their"
         yield f"{removed} successful, but no longer in the job file: {stay_too} results"
-    if stay := found.other["dispositions"] - outline.written:
+    if stay := outline.keeping:
         ran = count(len(stay), "package that has run", "packages that have run")
         change = "d0ctl file set-disposition FILE DISPOSITION"
         yield f"files of {ran} keep their dispositions: {change}"

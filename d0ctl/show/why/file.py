@@ -270,7 +270,7 @@ def _locations(about: _AboutFile) -> None:
     facts += [transfer_fact(transfer, is_away) for transfer in about.transfers[:MOST]]
     written = ", ".join(file.dispositions.split())
     if file.disposition:
-        instead = f", in place of {written} in the job file" if written else ""
+        instead = f", in place of the {written} of its job file then" if written else ""
         facts.append(f"its disposition is {file.disposition}, as a person has set it{instead}")
     elif written:
         facts.append(f"its disposition is {written}")

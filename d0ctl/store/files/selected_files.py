@@ -3,7 +3,7 @@
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -216,6 +216,13 @@ def difference(home: Home, row: FileRow) -> str:
         return RESIZED
     is_newer = row.delivered is not None and status.st_mtime > row.delivered
     return WRITTEN_AGAIN if is_newer else ""
+
+
+def without_set(store: Store, packages: Set[int]) -> frozenset[int]:
+    """Return those of some packages of whose files a person has set no disposition."""
+    having = json.dumps(sorted(packages))
+    found = store.rows("packages_with_disposition", packages=having) if packages else ()
+    return frozenset(packages - {row["package_id"] for row in found})
 
 
 def dispositions(selected: FileSelection) -> list[str | None]:

@@ -106,6 +106,12 @@ select distinct file.disposition
   from selected_file join file on file.id = selected_file.file_id
  limit 2;
 
+-- name: packages_with_disposition
+-- Those of some packages that have a file with a disposition of a user.
+select distinct file.package_id
+  from json_each(:packages) as listed
+  join file on file.package_id = listed.value and file.disposition is not null;
+
 -- name: give_disposition
 -- Set a user's disposition for the selected files; null removes it.
 update file set disposition = :disposition where id in (select file_id from selected_file);

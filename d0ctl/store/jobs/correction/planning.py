@@ -10,7 +10,7 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.files import edited_files
+from d0ctl.store.files import edited_files, selected_files
 from d0ctl.store.files.edited_files import Contents
 from d0ctl.store.files.remakes import Remakes, remakes
 from d0ctl.store.jobs import audit, retry
@@ -71,6 +71,8 @@ class Outline(Struct):
     """The packages of other jobs that run again for these."""
     needing: tuple[str, ...] = ()
     """The lines that would have to be dropped first if the outdated packages were to run again."""
+    keeping: frozenset[int] = frozenset()
+    """Packages whose files keep dispositions that are others in the job file, and no person's."""
 
     @property
     def lacked(self) -> dict[int, frozenset[str]]:
@@ -185,6 +187,7 @@ def plan(
         _contents(store, job, before) if accepted else (),
         _remakes(store, spec, comparison_result, rerun | gone),
         needing(store, spec, comparison_result, outdated | lacking, dropped, known),
+        selected_files.without_set(store, comparison_result.other["dispositions"] - written),
     )  # fmt: skip
 
 
