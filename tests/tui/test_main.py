@@ -164,7 +164,7 @@ def test_a_new_job_comes_on_top_and_the_cursor_stays_where_it_is(
 
 def test_an_empty_home_says_how_to_begin(site: Site, dashboard: Open) -> None:
     async def script(desk: Desk) -> None:
-        await desk.sees("no jobs", "d0ctl run examples/hello/job.yaml")
+        await desk.sees("no jobs", "d0ctl init merge", "d0ctl submit FILE")
         site.submit(production())
         await desk.sees("▸ prod")
 

@@ -168,9 +168,9 @@ class AboutPane(Page):
 def _draw_first_steps(sheet: Sheet) -> None:
     """Say what to do if nothing exists yet."""
     sheet.head("no jobs")
-    sheet.say("run one of the examples, or submit a job file of your own:")
-    sheet.commands(["d0ctl run examples/hello/job.yaml", "d0ctl submit FILE",
-                    "d0ctl daemon start"])  # fmt: skip
+    sheet.say("write a job file to begin with, or submit one of your own:")
+    sheet.commands(["d0ctl init merge", "d0ctl submit FILE",
+                    "d0ctl daemon start   # if none is running"])  # fmt: skip
 
 
 class TailPane(Page):
