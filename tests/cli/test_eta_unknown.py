@@ -41,6 +41,24 @@ def test_packages_of_unknown_run_time_are_no_part_of_the_work_that_is_left(
     assert "packages that have not begun" in rows
 
 
+def test_a_job_that_was_forced_past_its_nodes_is_promised_no_end(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.up(cpus=2)
+    drive(site)
+    (tmp_path / "mc.yaml").write_text(JOB)
+    (tmp_path / "big.yaml").write_text(JOB.replace("runtime: 1h", "runtime: 1h, cpus: 64"))
+
+    fits = d0ctl("submit", str(tmp_path / "mc.yaml"), "--as", "fits").stdout
+    forced = d0ctl("submit", str(tmp_path / "big.yaml"), "--as", "forced", "--force")
+    told = document(d0ctl("submit", str(tmp_path / "big.yaml"), "--force", "--json").stdout)
+
+    assert "it ends about" in fits
+    assert "no node can take it yet: " in forced.stderr
+    assert "it ends" not in forced.stdout
+    assert (bool(told["no_node"]), told["estimated_end"]) == (True, None)
+
+
 def test_a_job_behind_one_of_unknown_run_time_has_no_end(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

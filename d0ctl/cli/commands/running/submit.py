@@ -119,7 +119,8 @@ def _print_result(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> Non
     now = time.time()
     is_driven = living_holder(store, LEASE) is not None
     number = browse.job(store, plan.job).id
-    ends, stages = eta.end_of(store, number, now=now), eta.stages_of(store, number, now=now)
+    stages = eta.stages_of(store, number, now=now)
+    ends = None if plan.misfits else eta.end_of(store, number, now=now)
     if json:
         unfit = [{"stage": misfit.stage, "nodes": dict(misfit.nodes)} for misfit in plan.misfits]
         emit_json({"job": plan.job, "packages": plan.packages, "no_node": unfit,
