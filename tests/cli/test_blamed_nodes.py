@@ -1,11 +1,14 @@
-"""Which node `report failures` names as the likely cause."""
+"""Which node or software `report failures` names as the likely cause, and the command for it."""
 
+from pathlib import Path
 from typing import Any
 
 from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
+from tests.support.archives import RECO, packed
 from tests.support.building import document, production
+from tests.support.rows import change
 from tests.support.site import Site
 
 
@@ -52,3 +55,38 @@ def test_no_node_is_blamed_whose_failures_are_not_counted_and_none_looked_for_th
 def test_no_node_is_blamed_for_packages_that_request_too_little(d0ctl: Type, site: Site) -> None:
     bad_node(site, "out-of-memory")
     assert "stands out" not in d0ctl("report", "failures", "prod").stdout
+
+
+def test_a_node_blamed_in_an_archive_has_no_command_as_it_may_work_today(
+    d0ctl: Type, site: Site
+) -> None:
+    bad_node(site)
+    d0ctl("kill", "prod", "--yes")
+    assert d0ctl("archive", "prod", "--as", "day1", "--yes").exit_code == 0
+
+    answer = d0ctl("report", "failures", "--archive", "day1").stdout
+
+    assert "node `farm03` stands out: all 4 attempts there failed" in answer
+    assert "why --node" not in answer
+
+
+def test_blamed_software_is_to_be_verified_while_the_catalogue_has_it(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    archive, file = packed(tmp_path / "reco.tar.gz", RECO), tmp_path / "prod.yaml"
+    d0ctl("software", "add", "reco/v1", "--archive", str(archive))
+    d0ctl("software", "add", "sim/v1", "--archive", str(archive))
+    each = "{{for: {{n: [1, 2, 3]}}, software: {0}/v1, run: x, outputs: '{0}-{{n}}'}}"
+    file.write_text(
+        f"job: prod\nstages: [{{lines: [{each.format('reco')}, {each.format('sim')}]}}]"
+    )
+    assert d0ctl("submit", str(file)).exit_code == 0
+    for number in range(1, 7):
+        (site.fail if number < 4 else site.finish)(f"prod/1/{number}/1")
+
+    known = d0ctl("report", "failures").stdout
+    change(site.store, "software", {"name": "reco"}, version="v2")
+    gone = d0ctl("report", "failures").stdout
+
+    assert "software `reco/v1` stands out" in known and "d0ctl software verify reco/v1\n" in known
+    assert "software `reco/v1` stands out" in gone and "software verify" not in gone

@@ -1,7 +1,7 @@
 """The page of `report failures`: how many, what is to blame, and which are alike."""
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from d0ctl.policy.blame import Blame
 from d0ctl.show.drawing.sheet import Cell, Sheet
@@ -25,13 +25,14 @@ def draw(
     report: Report,
     selector: str | None,
     now: float,
-    nodes: Collection[str],
+    known: Mapping[str, Collection[str]],
     *,
     is_filtered: bool = False,
 ) -> None:
     """Add how many packages failed, what is to blame, and the groups of alike failures.
 
-    `nodes` are the names of those that the site has: there is nothing to type for another one.
+    `known` has the names of the nodes and software of the site: there is nothing to type for
+    another one, nor in an archive, whose failures say nothing about those of today.
     """
     if not report.count:
         page.say("no failure matches these options" if is_filtered else NOTHING_FAILED)
@@ -43,7 +44,8 @@ def draw(
              f"{hours(report.wasted):,.2f} CPU hours wasted")  # fmt: skip
     for blame in report.blamed:
         page.say(blame.sentence())
-        if blame.kind != "node" or blame.share.name in nodes:
+        is_known = not page.archive and blame.share.name in known.get(blame.kind, ())
+        if blame.kind == "input" or is_known:
             page.add((f"  {_command(blame)}", "faint"))
     shown: set[Sample] = set()
     for key, rows in report.groups.items():

@@ -91,13 +91,13 @@ def failures(
     with session.reader() as store, store.reading():
         limit = MOST_IN_DOCUMENT if json else MOST_SHOWN + 1
         report = read(store, wanted, now=now, limit=limit, apart=not json, since=began)
-        nodes = names.nodes(store)
+        known = {"node": names.nodes(store), "software": names.software(store)}
     if json:
         emit_json({"selector": None if wanted is None else str(wanted), **_document(report)})
     else:
         page = sheet()
         is_filtered = any(filters) or period is not None
-        failures_page.draw(page, report, selector, now, nodes, is_filtered=is_filtered)
+        failures_page.draw(page, report, selector, now, known, is_filtered=is_filtered)
         show(page)
         if selector is None:
             mention_archives(began)
