@@ -1,6 +1,7 @@
 """Orders about software: pushed, verified and purged on nodes."""
 
 import json
+import time
 
 import pytest
 from msgspec.structs import replace
@@ -29,11 +30,13 @@ def ask(store: Store, verb: str, node: int, title: str = "reco/v1") -> int:
         return software.ask(store, verb, row, dict(found), actor="me", now=NOW)
 
 
-def answer(store: Store, node: int, number: object, ok: bool = True, fault: str = "one") -> None:
+def answer(
+    store: Store, node: int, number: object, ok: bool = True, fault: str = "one", now: float = NOW
+) -> None:
     """Let a node answer an order."""
     frame = {"id": number, "ok": ok, "message": "said", "faults": [fault]}
     with store.writing():
-        software.end_order(store, node, frame, now=NOW)
+        software.end_order(store, node, frame, now=now)
 
 
 def test_a_push_waits_for_its_archive_and_a_check_does_not(store: Store) -> None:
@@ -221,3 +224,42 @@ def test_two_versions_with_the_same_archive_are_there_if_both_were_used(
 
     assert [place.copied_for for place in software_places.places(store)] == [None, None]
     assert not checked(store, here)[0]
+
+
+def launch(site: Site, name: str) -> None:
+    """Launch a package with reco on node `a`."""
+    site.submit(job(("1", [line(PackageSpec("1", (reco(),)))]), name=name))
+    site.launch(f"{name}/1/1/1", "a")
+
+
+def test_a_purge_counts_until_a_package_has_used_the_software_there_again(
+    store: Store, site: Site
+) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
+    launch(site, "before")
+    site.end("before/1/1/1")
+    answer(store, here, ask(store, "purge", here), now=time.time())
+    launch(site, "vain")
+    site.end("vain/1/1/1", "failed", reason="stage-in")
+
+    (place,) = software_places.places(store)
+    assert state_there(place, NOW).startswith("said ")
+    assert (place.is_used, place.jobs) == (False, ["before", "vain"])
+
+    launch(site, "after")
+    (place,) = software_places.places(store)
+    assert state_there(place, NOW) == "brought by packages"
+    assert place.is_used
+    site.end("after/1/1/1")
+    assert not checked(store, here)[0]
+
+
+def test_software_that_no_package_got_after_its_purge_is_no_fault(store: Store, site: Site) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
+    answer(store, here, ask(store, "purge", here), now=time.time())
+    launch(site, "vain")
+    site.end("vain/1/1/1", "failed", reason="stage-in")
+
+    assert checked(store, here) == (True, "purge")

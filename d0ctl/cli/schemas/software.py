@@ -71,6 +71,9 @@ class SoftwarePlace(TypedDict):
     ]
     last_order: LastOrder | None
     jobs: Annotated[list[str], Meta(description="Jobs that use it and had packages there.")]
+    used: Annotated[
+        Time | None, Meta(description="When the last of their packages that used it was launched.")
+    ]
 
 
 class SoftwarePlaces(TypedDict):

@@ -75,7 +75,8 @@ def place_cells(copy: SoftwarePlace, now: float) -> list[Cell]:
 def state_there(copy: SoftwarePlace, now: float) -> str:
     """Return whether a version is on a node, by the last order, else by what was copied or ran."""
     order = copy.order
-    if order is None or (copy.arrived or 0.0) > (order.ended or order.asked):
+    is_copied = order is not None and (copy.arrived or 0.0) > (order.ended or order.asked)
+    if order is None or is_copied or copy.is_brought_again:
         if copy.arrived is None:
             return "brought by packages"
         if copy.copied_for:

@@ -12,8 +12,9 @@ from d0ctl_wrapper.host.software_cache import NOT_INSTALLED
 
 class SoftwarePlace(Struct):
     """A version on a node: since when its archive is there, the latest order about it, and the
-    jobs that use it and had packages there; `same_as` is an older version with the same archive,
-    and `copied_for` another one, if that was copied there for it and nothing installed this one.
+    jobs that use it and had packages there, the last at `used`; `same_as` is an older version with
+    the same archive, and `copied_for` another one, if that was copied there for it and nothing
+    installed this one.
     """
 
     title: str
@@ -25,13 +26,22 @@ class SoftwarePlace(Struct):
     jobs: list[str] = field(default_factory=list)
     same_as: str | None = None
     copied_for: str | None = None
+    used: float | None = None
+
+    @property
+    def is_brought_again(self) -> bool:
+        """Whether a package has run with it since it was purged."""
+        order = self.order
+        return bool(
+            order and order.verb == "purge" and order.ended and (self.used or 0.0) > order.ended
+        )
 
     @property
     def is_used(self) -> bool:
         """Whether an order or a package has brought it, as far as is known."""
         if self.order is None or self.order.ok == 0:
             return bool(self.jobs)
-        return self.order.verb != "purge"
+        return self.order.verb != "purge" or self.is_brought_again
 
 
 def places(store: Store, title: str | None = None) -> list[SoftwarePlace]:
@@ -57,7 +67,9 @@ def places(store: Store, title: str | None = None) -> list[SoftwarePlace]:
         entry.platform, entry.arrived = row["platform"], row["arrived"]
         entry.same_as = row["same_as"]
     for row in store.rows("software_of_jobs"):
-        entry_of(row).jobs.append(row["job"])
+        entry = entry_of(row)
+        entry.jobs.append(row["job"])
+        entry.used = max(entry.used or 0.0, row["used"] or 0.0) or None
     for key, titles in equal_titles.items():
         if not places_by_key[key].is_used:
             used = (each for each in titles if places_by_key[each, key[1]].is_used)

@@ -170,31 +170,37 @@ update software_order
  where id = :id and node_id = :node and ended is null;
 
 -- name: software_was_there
--- Whether a node should have some software: it was pushed, copied or used there, and not purged. A copy
--- of its archive does not count if another version with the same archive was pushed there.
-select coalesce(
-         (select verb <> 'purge'
-            from software_order
-           where node_id = :node and name = :name and version = :version
-             and platform = :platform and ok = 1 and message <> :absent
-           order by id desc
-           limit 1),
-         exists (select 1 from archive_copy
-                  where node_id = :node and checksum = :checksum and arrived is not null)
-         and not exists (select 1 from software_order
-                          where node_id = :node and checksum = :checksum and verb = 'push'
-                            and ok = 1 and (name, version) <> (:name, :version))
-         or exists (select 1
-                      from job
-                      cross join package on package.job_id = job.id
-                      cross join requirement on requirement.id = package.requirement_id
-                      cross join json_each(requirement.software) as used
-                                 on used.value = :name || '/' || :version
-                      cross join attempt on attempt.package_id = package.id
-                                        and attempt.node_id = :node and attempt.ended is not null
-                     where exists (select 1 from requirement
-                                    where requirement.job_id = job.id
-                                      and requirement.software <> '[]')));
+-- Whether a node should have some software: it was pushed, copied or used there, and not purged since. A
+-- copy of its archive does not count if another version with the same archive was pushed there.
+with latest as (select verb, ended
+                  from software_order
+                 where node_id = :node and name = :name and version = :version
+                   and platform = :platform and ok = 1 and message <> :absent
+                 order by id desc
+                 limit 1),
+     since as (select coalesce((select ended from latest), 0) as at)
+select exists (select 1 from latest where verb <> 'purge')
+       or exists (select 1 from archive_copy
+                   where node_id = :node and checksum = :checksum and arrived > since.at)
+       and not exists (select 1 from software_order
+                        where node_id = :node and checksum = :checksum and verb = 'push'
+                          and ok = 1 and (name, version) <> (:name, :version))
+       or exists (select 1
+                    from job
+                    cross join package on package.job_id = job.id
+                    cross join requirement on requirement.id = package.requirement_id
+                    cross join json_each(requirement.software) as used
+                               on used.value = :name || '/' || :version
+                    cross join attempt on attempt.package_id = package.id
+                                      and attempt.node_id = :node and attempt.ended is not null
+                   where (since.at = 0
+                          or attempt.launched > since.at
+                             and (attempt.binary is not null
+                                  or attempt.outcome = 'successful' and attempt.delivers = 0))
+                     and exists (select 1 from requirement
+                                  where requirement.job_id = job.id
+                                    and requirement.software <> '[]'))
+  from since;
 
 -- name: fail_pushes
 -- Pushes of an archive that is missing, or is another, can't be done.
@@ -388,19 +394,24 @@ select node.name as node, cluster.name as cluster, software.title, software.plat
  order by software.title, node.name;
 
 -- name: software_of_jobs
--- The nodes where packages that use some software have ended, and their jobs.
-select distinct used.value as title, node.name as node, cluster.name as cluster, job.name as job
+-- The nodes where packages that use some software run or have ended, and their jobs; when the last that
+-- has used it was launched: one that failed before its first binary may not have got it.
+select used.value as title, node.name as node, cluster.name as cluster, job.name as job,
+       max(case when attempt.binary is not null or coalesce(attempt.outcome, 'successful') = 'successful'
+                     and attempt.delivers = 0
+                then attempt.launched end) as used
   from job
   cross join package on package.job_id = job.id
   cross join requirement on requirement.id = package.requirement_id
                         and requirement.software <> '[]'
   cross join json_each(requirement.software) as used
-  cross join attempt on attempt.package_id = package.id and attempt.ended is not null
+  cross join attempt on attempt.package_id = package.id and coalesce(attempt.started, attempt.ended) is not null
   join node on node.id = attempt.node_id
   join cluster on cluster.id = node.cluster_id
  where job.visible = 1
    and exists (select 1 from requirement
                 where requirement.job_id = job.id and requirement.software <> '[]')
+ group by used.value, node.id, job.id
  order by title, node, job.id;
 
 -- name: tokens

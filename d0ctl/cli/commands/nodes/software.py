@@ -101,7 +101,7 @@ def _copy_document(copy: "SoftwarePlace") -> "software.SoftwarePlace":
     order = copy.order and _last_order(copy.order)
     return fill(software.SoftwarePlace, copy, software=copy.title,
                 platform=copy.platform or None, copied=iso(copy.arrived),
-                last_order=order)  # fmt: skip
+                used=iso(copy.used), last_order=order)  # fmt: skip
 
 
 def _last_order(order: "NodeOrder") -> "software.LastOrder":
