@@ -91,6 +91,11 @@ class BadJobFile(D0Error):
         self.warnings = tuple(warnings)
         self.note = note
 
+    def noted(self, text: str) -> "BadJobFile":
+        """Return the same error with one more note."""
+        note = "\n".join(filter(None, [self.note, text]))
+        return BadJobFile(self.faults, self.warnings, note=note)
+
 
 class NotFound(D0Error):
     """A path, selector or name that matches nothing."""

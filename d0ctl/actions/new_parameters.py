@@ -15,7 +15,7 @@ from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import scripts
 from d0ctl.store.jobs.correction import counterparts
 from d0ctl.store.jobs.correction.counterparts import Entry
-from d0ctl.store.jobs.correction.texts import is_changed_on_disk
+from d0ctl.store.jobs.correction.texts import differs_on_disk
 from d0ctl.store.jobs.scripts import Position, Script
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.views import browse
@@ -171,11 +171,9 @@ def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpe
         return reader.read_text(known.text, known.source, known.directory, values,
                                 known_names(store, id), is_seen=known.has_file)  # fmt: skip
     except BadJobFile as error:
-        if not is_changed_on_disk(store, id):
+        if not differs_on_disk(store, id):
             raise
-        edited = wording.changed_job_file(job, "a retry runs the job")
-        note = "\n".join(filter(None, [error.note, edited]))
-        raise BadJobFile(error.faults, error.warnings, note=note) from error
+        raise error.noted(wording.changed_job_file(job, "a retry runs the job")) from error
 
 
 def _other(job: str, what: str, parameters: Mapping[str, str]) -> Refused:

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type
+from tests.support.archives import RECO, packed
 from tests.support.building import document, production
+from tests.support.rows import change
 from tests.support.site import Site
 
 BODY = """\
@@ -61,6 +63,29 @@ def test_a_clone_of_a_job_whose_file_was_changed_says_that_it_does_not_follow_it
     assert f"to submit the file: d0ctl submit {file} --as NAME\n" in plan
     d0ctl("clone", "good")
     assert "echo bye small" in script(d0ctl, "good-001")
+
+
+def test_faults_of_a_job_file_that_was_changed_since_are_said_to_be_in_the_one_submitted(
+    file: Path, d0ctl: Type, tmp_path: Path, site: Site
+) -> None:
+    software = ("software", "add", "--archive", str(packed(tmp_path / "reco.tar.gz", RECO)))
+    d0ctl(*software, "good/v1")
+    file.write_text(
+        GOOD.replace("run:", "software: good/v1\n        run:").replace("good\n", "v\n")
+    )
+    assert d0ctl("submit", str(file)).exit_code == 0
+    change(site.store, "software", version="v2")
+
+    same = d0ctl("clone", "v")
+    file.write_text(file.read_text().replace("good/v1", "good/v2"))
+    other = d0ctl("clone", "v")
+
+    assert same.exit_code == other.exit_code == 2
+    assert "there is no software `good/v1` (did you mean `good/v2`?)" in same.stderr
+    assert other.stderr.startswith(same.stderr.removesuffix("\n"))
+    assert "changed since" not in same.stderr
+    assert "the job file of `v` was changed since, and a clone is of the job" in other.stderr
+    assert f"to submit the file: d0ctl submit {file} --as NAME\n" in other.stderr
 
 
 def test_a_clone_warns_of_a_text_where_the_job_file_has_a_number(file: Path, d0ctl: Type) -> None:

@@ -176,6 +176,23 @@ def test_a_parameter_that_only_the_edited_job_file_has_needs_an_update(
     assert "`d0ctl update cuts` corrects it" in refused.stderr
 
 
+def test_faults_of_the_stored_job_file_name_it_after_an_update_was_taken_back(
+    site: Site, d0ctl: Type, cuts: Path
+) -> None:
+    cuts.write_text(JOB.replace("cut: 5", "cut: 5, seed: 1"))
+    d0ctl("update", "cuts")
+    d0ctl("update", "cuts", "--previous")
+    wrong = ("cuts", "--set", "sed=2")
+
+    again, plain = d0ctl("update", *wrong, "--again"), d0ctl("update", *wrong)
+
+    assert again.exit_code == plain.exit_code == 2
+    assert "the job file as `--previous` left it; `d0ctl update cuts` takes the" in again.stderr
+    assert "`--previous`" not in plain.stderr
+    for verb in ("retry", "clone"):
+        assert "the job file of `cuts` was changed since" in d0ctl(verb, *wrong).stderr
+
+
 def test_a_parameter_that_names_outputs_is_not_changed_by_a_retry(
     site: Site, d0ctl: Type, cuts: Path
 ) -> None:

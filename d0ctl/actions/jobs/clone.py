@@ -14,13 +14,13 @@ from d0ctl.actions.jobs import submit
 from d0ctl.actions.jobs._home_warnings import of_home
 from d0ctl.actions.jobs.submit import SubmitOptions, SubmitPlan, is_name
 from d0ctl.actions.selection import is_whole_job, jobs_of
-from d0ctl.errors import BadUsage, Refused
+from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.files import mixed_inputs
-from d0ctl.store.jobs.correction.texts import is_changed_on_disk
-from d0ctl.store.jobs.submission.submit import free_name, text_of
+from d0ctl.store.jobs.correction.texts import differs_on_disk, is_changed_on_disk
+from d0ctl.store.jobs.submission.submit import JobText, free_name, text_of
 from d0ctl.store.views import browse, left_out, selection
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.units import count
@@ -46,8 +46,13 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
         if job_file is None:
             raise Refused(f"job `{name}` was not made from a job file, so it can't be cloned")
         values = {**job_file.parameters, **options.parameters}
-        spec = reader.read_text(job_file.text, job_file.source, job_file.directory, values,
-                                known_names(store), submitter=request.originator)  # fmt: skip
+        try:
+            spec = reader.read_text(job_file.text, job_file.source, job_file.directory, values,
+                                    known_names(store), submitter=request.originator)  # fmt: skip
+        except BadJobFile as error:
+            if not differs_on_disk(store, jobs[0].id):
+                raise
+            raise error.noted(_edited(name, job_file)) from error
     elif options.parameters:
         raise BadUsage("--set takes a whole job", hint=f"d0ctl clone {name}")
     else:
@@ -64,14 +69,18 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
         lines = f"{dropped:,} {are.format(name)}"
         warnings.append(f"{lines} dropped, but not in the clone, which runs {them} again")
     if is_changed_on_disk(store, jobs[0].id) and (known := text_of(store, jobs[0].id)):
-        warnings.insert(0, f"the job file of `{name}` was changed since, and a clone is of the job "
-                        "as it was submitted or updated; to submit the file: "
-                        f"d0ctl submit {quote(known.source)} --as NAME")  # fmt: skip
+        warnings.insert(0, _edited(name, known))
     spec = changed(spec, warnings=tuple(warnings))
     if options.name is not None:
         return spec
     stem = re.sub(r"-[0-9]{3,}$", "", name)
     return changed(spec, name=free_name(store, stem), named=True)
+
+
+def _edited(name: str, job_file: JobText) -> str:
+    return (f"the job file of `{name}` was changed since, and a clone is of the job as it was "
+            f"submitted or updated; to submit the file: d0ctl submit {quote(job_file.source)} "
+            "--as NAME")  # fmt: skip
 
 
 def _lines(spec: JobSpec) -> set[tuple[str, str]]:

@@ -13,7 +13,7 @@ from d0ctl.actions.jobs._update_plan import UpdatePlan as UpdatePlan
 from d0ctl.actions.jobs._update_plan import said
 from d0ctl.actions.retryable import stay_dropped
 from d0ctl.actions.selection import is_whole_job, jobs_of
-from d0ctl.errors import BadUsage, Refused
+from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec, has_file
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
@@ -52,8 +52,14 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
     if has_task(store, job.id):
         raise Refused(f"the packages of job `{job.name}` are made by its task, not by a job file",
                       hint=f"d0ctl task why {job.name}")  # fmt: skip
-    spec = corrected_spec.read(store, job, options.file, options.previous, options.parameters,
-                               follows_job=options.follows_job)  # fmt: skip
+    try:
+        spec = corrected_spec.read(store, job, options.file, options.previous, options.parameters,
+                                   follows_job=options.follows_job)  # fmt: skip
+    except BadJobFile as error:
+        if not (options.follows_job and is_taken_back(store, job.id)):
+            raise
+        raise error.noted(f"this is the job file as `--previous` left it; `d0ctl update {job.name}`"
+                          " takes the file as it is now") from error  # fmt: skip
     warnings = (*spec.warnings, *of_memory(store, spec, spec.source))
     spec = spec_with(spec, warnings=warnings)
     before = planning.read_before(store, job.id, spec, accept=options.accept)

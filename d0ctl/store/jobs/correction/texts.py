@@ -64,9 +64,13 @@ def is_changed_on_disk(store: Store, job: int) -> bool:
 
     One that a person has taken back counts as changed once it is edited again.
     """
+    return differs_on_disk(store, job) and not is_taken_back(store, job)
+
+
+def differs_on_disk(store: Store, job: int) -> bool:
+    """Return whether the job file on disk is another one than the job has, also one taken back."""
     known = text_of(store, job)
-    text = _text_on_disk(known)
-    return known is not None and text not in (None, known.text) and not is_taken_back(store, job)
+    return known is not None and _text_on_disk(known) not in (None, known.text)
 
 
 def is_taken_back(store: Store, job: int) -> bool:
