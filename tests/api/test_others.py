@@ -91,7 +91,7 @@ def test_a_node_is_added_with_the_checks_of_the_command() -> None:
     Nodes("twin").add(local=True, same_machine=True, cpus=3)
 
     assert {node.name: node.cpus for node in Nodes("t*")} == {"twin": 3}
-    assert Nodes("twin").remove().text.startswith("removed `twin`\nlogs of attempts stay there")
+    assert Nodes("twin").remove().text.startswith("removed `twin`\nits folder ")
 
 
 def test_a_node_check_yields_its_findings() -> None:

@@ -211,7 +211,7 @@ def test_retained_files_that_nothing_makes_again_are_named_and_then_lost(
     assert f"only it has {files}" in why
     assert planned[1:] == [f"would lose {saving}", FOLDER]
     assert done[2:-1] == [f"lost {files}"]
-    assert done[-1].startswith("logs of attempts stay there in /tmp/base, until you delete it; ")
+    assert done[-1].startswith("its folder /tmp/base stays there until you delete it; ")
     assert listed.split()[-1] == "lost"
     assert " lost " in d0ctl("status", "keep/1/1/1").stdout
 

@@ -44,7 +44,7 @@ def test_the_site_file_that_adds_a_removed_node_again_is_named(d0ctl: Type, tmp_
 
     removed = d0ctl("node", "remove", "spare", "twin").stdout.splitlines()
 
-    assert [line for line in removed if not line.startswith("logs of attempts stay there")] == [
+    assert [line for line in removed if not line.startswith("its folder ")] == [
         "removed `spare`",
         f"site file `{file}` had `spare` when it was last applied: delete it there, or the next "
         "`site apply` adds it again",

@@ -149,8 +149,8 @@ def report(plan: RemovePlan) -> Iterator[str]:
         yield (f"site file `{plan.site_file}` had `{plan.request.target.brief}` when it was last "
                "applied: delete it there, or the next `site apply` adds it again")  # fmt: skip
     if plan.folder:
-        yield (f"logs of attempts stay there in {plan.folder}, until you delete it; "
-               "d0ctl reads them again once the node is added again")  # fmt: skip
+        yield (f"its folder {plan.folder} stays there until you delete it; if it has logs of "
+               "attempts, d0ctl reads them again once the node is added again")  # fmt: skip
 
 
 def _jobs(plan: RemovePlan, *stand_still: str) -> Iterator[str]:
