@@ -41,6 +41,8 @@ class SetPlan(Plan):
     """All fields of the entry, with the new values."""
     remarks: tuple[str, ...] = ()
     """What a person should know of the new values."""
+    is_new: bool = False
+    """Whether what it sets is added with these values, so that none from before can be set."""
 
 
 def planned(
@@ -159,19 +161,23 @@ def read(**sections: Mapping[str, Any]) -> Site:
 
 
 def undo_command(plan: SetPlan) -> str | None:
-    """Return the command that sets the values before; None if none changes."""
+    """Return the command that sets the values before; None if none changes or it is new."""
+    if plan.is_new:
+        return None
     pairs = [f"{key}={before}" for key, (before, _) in plan.changed.items()]
     return undo.command(plan.request.name, plan.request.target.arguments, *pairs) if pairs else None
 
 
 def describe(plan: SetPlan) -> Iterator[str]:
     """Say which values would change, and what a person should know of them."""
-    yield wording.new_values("would change", plan.changed, plan.request.target.brief, "settings")
+    lead = "would add" if plan.is_new else "would change"
+    yield wording.new_values(lead, plan.changed, plan.request.target.brief, "settings")
     yield from plan.remarks
 
 
 def _report(plan: SetPlan) -> Iterator[str]:
-    yield wording.new_values("changed", plan.changed, plan.request.target.brief, "settings")
+    lead = "added" if plan.is_new else "changed"
+    yield wording.new_values(lead, plan.changed, plan.request.target.brief, "settings")
     yield from plan.remarks
 
 

@@ -161,9 +161,13 @@ def test_clusters_and_researchers_are_set_and_undone_by_python() -> None:
     assert done.undo == "d0ctl cluster set farm capacity=none private=no"
     assert last_action() == ("cluster set", "farm", "a new disk; capacity=2TB private=yes")
     assert Researcher("emmy").set("clusters=farm", dry_run=True).text == (
-        "would change `emmy`: clusters none -> farm"
+        "would add `emmy`: clusters none -> farm\n"
+        "`site apply` of a site file without `emmy` removes this researcher"
     )
-    assert Researcher("emmy").set("mail=emmy@lab").undo == "d0ctl researcher set emmy mail=none"
+    assert Researcher("emmy").set("mail=emmy@lab").undo is None
+    assert Researcher("emmy").set("mail=emmy@home").undo == (
+        "d0ctl researcher set emmy mail=emmy@lab"
+    )
     with pytest.raises(NotFound, match="there is no cluster `moon`"):
         Cluster("moon").set("private=no")
 

@@ -108,10 +108,15 @@ def test_settings_of_clusters_are_changed_by_a_verb_until_the_site_file_is_appli
 def test_researchers_are_added_and_changed_by_a_verb(site: Site, d0ctl: Type) -> None:
     farm(site, d0ctl)
 
-    assert d0ctl("researcher", "set", "otto", "mail=o@lab.example").stdout == (
-        "changed `otto`: mail none -> o@lab.example\n"
+    added = d0ctl("researcher", "set", "otto", "mail=o@lab.example")
+    assert added.stdout == (
+        "added `otto`: mail none -> o@lab.example\n"
+        "`site apply` of a site file without `otto` removes this researcher\n"
     )
-    assert d0ctl("researcher", "set", "otto", "clusters=farm", "mail=none").exit_code == 0
+    assert "to undo" not in added.stderr
+    changed = d0ctl("researcher", "set", "otto", "clusters=farm", "mail=none")
+    assert changed.stdout.startswith("changed `otto`: ")
+    assert "to undo: d0ctl researcher set otto clusters=none mail=o@lab" in changed.stderr
 
     found = document(d0ctl("researcher", "list", "--json").stdout)["researchers"]
     assert {one["researcher"]: (one["mail"], one["clusters"]) for one in found} == {

@@ -169,7 +169,7 @@ def test_a_researcher_may_get_a_cluster_that_is_not_private_yet(d0ctl: Type, sit
     absent = d0ctl("cluster", "set", "lab", "private=yes")
     misspelt = d0ctl("cluster", "set", "contrl", "private=yes")
     done = d0ctl("researcher", "set", "emmy", "clusters=control")
-    (remark,) = done.stdout.splitlines()[1:]
+    remark = done.stdout.splitlines()[1]
     private = d0ctl(*remark.partition(": d0ctl ")[2].split())
 
     assert (absent.exit_code, absent.stderr) == (

@@ -95,7 +95,8 @@ def test_a_node_that_d0ctl_drained_is_resumed_by_a_move(
 def test_a_site_file_ends_the_undo_of_settings_made_by_commands(
     d0ctl: Type, site: Site, tmp_path: Path
 ) -> None:
-    file = write(tmp_path, "nodes: {localhost: {}}\nclusters: {control: {capacity: 2GB}}")
+    file = write(tmp_path, "nodes: {localhost: {}}\nclusters: {control: {capacity: 2GB}}\n"
+                 "researchers: {emmy: {mail: emmy@home.example}}")  # fmt: skip
     d0ctl("site", "apply", file)
     d0ctl("cluster", "set", "control", "capacity=1GB")
     d0ctl("researcher", "set", "emmy", "mail=emmy@lab.example")

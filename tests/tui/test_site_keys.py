@@ -3,6 +3,7 @@
 import pytest
 
 from d0ctl.model import Address
+from d0ctl.store.clusters import site_changes
 from d0ctl.store.nodes import registry
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -16,6 +17,8 @@ def test_a_setting_is_changed_from_the_palette_with_its_undo(
     site: Site, dashboard: Open, verb: str, name: str, word: str
 ) -> None:
     registry.add(site.store, Address("f1", destination="f1"), cpus=1, cluster="farm")
+    with site.store.writing():
+        site_changes.keep_setting(site.store, "researchers", {"emmy": {}})
 
     async def script(desk: Desk) -> None:
         await desk.press("colon")

@@ -28,11 +28,15 @@ def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
         settings: dict[str, Any] = changed.settings["researchers"][name]
         return settings
 
-    planned = site_keys.planned(request, KEYS, _researchers(store).get(name, {}), read)
+    known = _researchers(store)
+    planned = site_keys.planned(request, KEYS, known.get(name, {}), read)
     remarks = [f"cluster `{other}` is not private, so all may use it: d0ctl cluster set {other} "
                "private=yes" for other in planned.entry.get("clusters") or ()
                if "clusters" in planned.changed and not rows[other].private]  # fmt: skip
-    return replace(planned, remarks=tuple(remarks))
+    is_new = name not in known and not planned.is_empty
+    if is_new:
+        remarks.append(f"`site apply` of a site file without `{name}` removes this researcher")
+    return replace(planned, remarks=tuple(remarks), is_new=is_new)
 
 
 def change(store: Store, plan: SetPlan, by: Author) -> None:
