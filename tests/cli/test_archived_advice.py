@@ -7,6 +7,7 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.store.files import copies
 from tests.cli.conftest import Type
+from tests.support.building import document
 from tests.support.rows import change, read
 from tests.support.site import Site
 
@@ -66,6 +67,24 @@ def test_the_changed_inputs_of_archived_results_are_named(archived: Path, d0ctl:
     said = d0ctl("--archive", "a", "results", "old").stderr
 
     assert f"`{archived}` has changed since 1 finished package read it\n" in said
+
+
+@pytest.mark.usefixtures("archived")
+def test_commands_for_scripts_name_the_archive_as_those_for_people_do(d0ctl: Type) -> None:
+    for part in ("old", "old/1/1/1", "old:gen-2"):
+        page = d0ctl("--archive", "a", "why", part).stdout
+        told = document(d0ctl("why", part, "--archive", "a", "--json").stdout)
+
+        typed = [text.strip()[2:] for text in page.splitlines() if text.strip().startswith("$ ")]
+        assert told["commands"] == typed
+        assert all(command.startswith("d0ctl --archive a ") for command in typed)
+
+
+@pytest.mark.usefixtures("archived")
+def test_readers_in_other_jobs_than_those_of_an_archive_are_not_denied(d0ctl: Type) -> None:
+    page = d0ctl("--archive", "a", "why", "old:all").stdout
+
+    assert "- no package of this archive reads it\n" in page
 
 
 @pytest.mark.usefixtures("archived")

@@ -25,7 +25,8 @@ def reader_facts(store: Store, file: FileView, readers: Sequence[ReaderView]) ->
         more = _by_state(store, others)
         facts.append(f"and it is read by {count(len(others), 'more package')}: {more}")
     if not readers:
-        facts.append("no package reads it")
+        of_archive = " of this archive" if store.home.archive else ""
+        facts.append(f"no package{of_archive} reads it")
     ended = Counter(bool(reader.has_read) for reader in readers if not is_open(reader))
     least = "at least " if len(readers) >= file_locations.MOST_READERS else ""
     for has_read, number in sorted(ended.items(), reverse=True):

@@ -12,6 +12,7 @@ from d0ctl.cli.terminal.output import emit_json, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import Archived, Elsewhere, NotFound
 from d0ctl.model import DIRECT
+from d0ctl.show.drawing.archived import in_archive, is_possible
 from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.selected import explain
@@ -34,6 +35,10 @@ def show(
     with session.reader() as store, store.reading():
         explanation = explained(store, selector, node, file, time.time())
     if json:
+        archive = session.settings.archive
+        explanation.facts = [in_archive(fact, archive) for fact in explanation.facts]
+        explanation.commands = [in_archive(command, archive) for command in explanation.commands
+                                if is_possible(command, archive)]  # fmt: skip
         emit_json(document(explanation))
     else:
         page = sheet()
