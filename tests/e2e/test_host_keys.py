@@ -264,3 +264,15 @@ def test_a_reinstalled_node_loses_its_files(site: Site, farm: Sshd) -> None:
     site.wait_node("farm", "up")
     wait_until(lambda: not site.ask("select 1 from location where node_id ="
                                     " (select id from node where name = 'farm')"))  # fmt: skip
+
+
+def test_a_node_with_the_machine_id_that_it_had_is_not_taken_for_a_reinstalled_one(
+    site: Site, farm: Sshd
+) -> None:
+    site.add("farm", farm)
+    farm.replace_host_key()
+
+    said = site.ok("node", "accept-key", "farm", fingerprint(farm), "--reinstalled")
+
+    assert said.startswith("accepted the host key of ")
+    assert "`farm` has the same machine-id as before, so its files and attempts count as" in said

@@ -114,6 +114,9 @@ def report(plan: Plan) -> Iterator[str]:
         yield f"`{name}` is a new machine now: files that only the old one had are made again"
     elif plan.is_empty:
         yield f"nothing to do: the host key of `{name}` is trusted already"
+    if plan.request.options.reinstalled and not plan.request.options.met.is_other_machine:
+        yield (f"`{name}` has the same machine-id as before, so its files and attempts count as "
+               "there until they are found missing")  # fmt: skip
 
 
 ACTION = Action(
