@@ -32,6 +32,7 @@ from d0ctl.nodes.carry import copy_here
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import Report, TransferEnded
 from d0ctl.nodes.link import Site
+from d0ctl.schedule.resources import Soon
 from d0ctl.store import Store
 from d0ctl.store.clusters.pilots import BatchSystem
 from d0ctl.store.files.copies import Arrival
@@ -68,6 +69,8 @@ class Desk(Struct):
     """How long a turn of the loop takes, on average of the last ones."""
     lead_s: float = 0.0
     """For how many seconds all nodes had work when packages were last scheduled."""
+    soon: list[Soon] = field(default_factory=list)
+    """The packages for which free CPUs are kept, as their inputs are on the way."""
     ready_left: int = 0
     """How many packages were ready after the last pass of the scheduler."""
     is_between_passes: bool = False

@@ -7,10 +7,13 @@ from msgspec import Struct, field
 
 from d0ctl.schedule.costs import ANY, Cost, Links
 from d0ctl.schedule.quota import UNBOUNDED, Allowance, least
-from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement, suited
+from d0ctl.schedule.resources import SOON_S, Disk, InputCopies, NodeRoom, Requirement, Soon, suited
 
 EPSILON = 1e-6
 """By how many CPUs a sum of fractions of CPUs may be wrong."""
+
+SOON_PART = 0.05
+"""A CPU is kept from a package if another one can use it within this part of its run time."""
 
 
 class Busy(Struct, frozen=True):
@@ -27,30 +30,6 @@ class Busy(Struct, frozen=True):
     """Seconds of the longest chain of packages of its job that begins when it ends."""
     is_guess: bool = False
     """Its run time is unknown: it is expected to take as long again as it has run."""
-
-
-class Disk(Struct):
-    """The free space of the cache of a cluster, which its nodes share, in bytes.
-
-    `brought` are the inputs of the packages of this pass, each copied once, `inputs` their bytes.
-    """
-
-    free: int
-    brought: set[int] = field(default_factory=set)
-    inputs: int = 0
-
-    def takes(self, absent: Mapping[int, int]) -> bool:
-        """Return whether these inputs fit, beside those of other packages of the pass."""
-        more = self._more(absent)
-        return not more or self.inputs + more <= self.free
-
-    def bring(self, absent: Mapping[int, int]) -> None:
-        """Account for the inputs of a package."""
-        self.inputs += self._more(absent)
-        self.brought.update(absent)
-
-    def _more(self, absent: Mapping[int, int]) -> int:
-        return sum(size for file, size in absent.items() if file not in self.brought)
 
 
 class NodeCapacity(Struct):
@@ -70,6 +49,10 @@ class NodeCapacity(Struct):
     memory: int | None = None
     gpus: int = 0
     disk: Disk | None = None
+    soon: list[Soon] = field(default_factory=list)
+    """The packages for which CPUs are free, and whose inputs are brought."""
+    reserved: float = 0.0
+    """The CPUs of these that packages of the current requirement leave to them."""
     lasting: float = 0.0
     """The CPUs of packages that are not short: nothing is sent in advance to wait for these."""
     extra: int = 0
@@ -134,10 +117,23 @@ class NodeCapacity(Struct):
         self.is_last_resort = is_last_resort
         brisk = self.node.cpus - self.lasting
         self.extra = requirement.ahead(brisk) if self.node.on_trial is None else 0
+        self.reserved = self._reserved_from(requirement) if self.soon else 0.0
+
+    def _reserved_from(self, requirement: Requirement) -> float:
+        """Return how many free CPUs it leaves to packages of other jobs that start soon."""
+        run_s = requirement.run_s(self.node.speed)
+        most_s = SOON_S if run_s is None else min(SOON_S, SOON_PART * run_s)
+        return sum(other.load for other in self.soon
+                   if other.job != requirement.job and other.start_s <= most_s)  # fmt: skip
+
+    @property
+    def open_cpus(self) -> float:
+        """The CPUs for packages of the current requirement that start at once."""
+        return self.free - self.reserved
 
     def most(self, requirement: Requirement) -> int:
         """Return how many packages of a requirement it can take, whatever their inputs."""
-        room = max(self.free, self.rest) if requirement.fetches else self.free
+        room = max(self.open_cpus, self.rest) if requirement.fetches else self.open_cpus
         most = int(max(0.0, room + self.extra + EPSILON) // requirement.load)
         return min(most, self.bound(requirement), self.holds(requirement))
 
@@ -149,7 +145,7 @@ class NodeCapacity(Struct):
 
     def has_room(self, requirement: Requirement, *, is_brought: bool) -> bool:
         """Return whether it can take a package whose inputs have to be copied or not."""
-        room = (self.rest if is_brought else self.free) + self.extra
+        room = (self.rest if is_brought else self.open_cpus) + self.extra
         return (
             room + EPSILON >= requirement.load
             and self.bound(requirement) > 0
@@ -169,7 +165,7 @@ class NodeCapacity(Struct):
 
     def starts(self, requirement: Requirement) -> bool:
         """Return whether CPUs are free for a package now."""
-        return self.free + self.extra + EPSILON >= requirement.load
+        return self.open_cpus + self.extra + EPSILON >= requirement.load
 
     def wait_s(self, requirement: Requirement) -> float:
         """Return after how many seconds CPUs are free for a package."""

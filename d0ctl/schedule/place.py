@@ -15,6 +15,7 @@ from d0ctl.schedule.resources import (
     NodeRoom,
     Requirement,
     Rooms,
+    Soon,
     misfit,
     shape,
     suited,
@@ -55,6 +56,7 @@ def place(
     links: Callable[[], Links] = Links,
     early_s: float = EARLY_S,
     due: Callable[[float], None] = lambda seconds: None,
+    soon: list[Soon] | None = None,
 ) -> list[Decision]:
     """Decide for as many packages as can be taken, in the order of `requirements`.
 
@@ -65,6 +67,7 @@ def place(
     `busy` returns by node the packages there, `links` the bytes on their way to clusters. They are
     called only if run times are known and it may be better to wait for a node than to take another.
     `due` is called with the seconds after which inputs should leave for a node that is in use now.
+    Packages in `soon` have free CPUs; those that get some now are added.
 
     The work grows with the free CPUs and the ready requirements, never with the number of packages
     that wait or are done.
@@ -74,9 +77,11 @@ def place(
     capacities = [capacity_of(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
     share_disks(capacities)
     one_pass = _Pass(nodes, capacities, quota or Quota(), busy, links, early_s)
+    one_pass.soon = [] if soon is None else soon
     one_pass.has_copies = any(requirement.fetches for requirement in wanted_by)
     for capacity in capacities:
         capacity.allowances = one_pass.quota.nodes.get(capacity.node.id, ())
+        capacity.soon = [other for other in one_pass.soon if other.node == capacity.node.id]
     rounds = [wanted_by, wanted_by] if one_pass.quota.groups else [wanted_by]
     seen_of: dict[int, int] = {}
     """How many packages of each requirement were considered."""
@@ -137,6 +142,8 @@ class _Pass(Struct):
     links: Links = Links()
     fits: dict[tuple[object, ...], list[NodeCapacity]] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
+    soon: list[Soon] = field(default_factory=list)
+    """The packages for which free CPUs are kept until their inputs are there."""
     has_copies: bool = False
     """Whether inputs of some packages may have to be copied."""
     waiting: int = 0
@@ -161,21 +168,16 @@ class _Pass(Struct):
                 names = {node.id for node in suited(requirement, self.nodes)}
                 fits = [capacity for capacity in self.capacities if capacity.node.id in names]
             else:
-                fits = [
-                    capacity
-                    for capacity in self.capacities
-                    if misfit(requirement, capacity.node) is None
-                ]
+                fits = [capacity for capacity in self.capacities
+                        if misfit(requirement, capacity.node) is None]  # fmt: skip
             self.fits[key] = fits
         select(fits, requirement)
         return [capacity for capacity in fits if capacity.most(requirement) > 0], fits
 
     def allowed(self, requirement: Requirement) -> int:
         """Return how many more packages with a requirement limits and shares allow."""
-        return min(
-            self.quota.left(requirement.stage, requirement.job),
-            self.quota.fair(requirement.job, requirement.load),
-        )
+        fair = self.quota.fair(requirement.job, requirement.load)
+        return min(self.quota.left(requirement.stage, requirement.job), fair)
 
     def promise(
         self, requirement: Requirement, packages: int, fits: Sequence[NodeCapacity]
@@ -220,9 +222,8 @@ class _Pass(Struct):
             if self.has_enough_waiting and not capacity.starts(requirement):
                 continue
             if rivals:
-                capacity, cost, is_later = self.weigh(
-                    requirement, later, places, files, capacity, cost
-                )
+                capacity, cost, is_later = self.weigh(requirement, later, places, files,
+                                                      capacity, cost)  # fmt: skip
                 if is_later:
                     capacity.occupy(requirement, cost)
                     left += 1
@@ -231,6 +232,10 @@ class _Pass(Struct):
             node = capacity.node
             if (why := reasons.get(node.id)) is None:
                 why = reasons[node.id] = now.reason(capacity, places, files, fits)
+            if capacity.brings(files) and capacity.starts(requirement):
+                soon = Soon(package, node.id, requirement.job, requirement.load, cost.transfer_s)
+                capacity.soon.append(soon)
+                self.soon.append(soon)
             capacity.take(requirement, files)
             capacity.occupy(requirement, cost)
             self.quota.take(requirement.stage, requirement.job, requirement.load)
@@ -283,11 +288,9 @@ def _worth_waiting_for(
     if requirement.ready > DEEP * sum(capacity.node.cpus for capacity in fits):
         return []
     slowest = min(capacity.node.speed for capacity in able)
-    return [
-        capacity
-        for capacity in fits
-        if (requirement.fetches or capacity.node.speed > slowest) and capacity.may_take(requirement)
-    ]
+    return [capacity for capacity in fits
+            if (requirement.fetches or capacity.node.speed > slowest)
+            and capacity.may_take(requirement)]  # fmt: skip
 
 
 def _by_node(bounds: Rooms) -> dict[int, dict[int, int]]:

@@ -255,3 +255,45 @@ LEAST_FREE, LEAST_FREE_PART = 1 << 30, 0.1
 def is_nearly_full(free: int, total: int) -> bool:
     """Return whether a disk has so little free space that packages soon fail there."""
     return free < LEAST_FREE and free < total * LEAST_FREE_PART
+
+
+SOON_S = 1.0
+"""For how long a free CPU is kept for a package whose inputs are brought to its node."""
+
+
+class Soon(Struct, frozen=True):
+    """A package that uses free CPUs of its node in `start_s` seconds, as its inputs arrive then.
+
+    They are kept until a time.
+    """
+
+    package: int
+    node: int
+    job: int
+    load: float
+    start_s: float
+    until: float = 0.0
+
+
+class Disk(Struct):
+    """The free space of the cache of a cluster, which its nodes share, in bytes.
+
+    `brought` are the inputs of the packages of this pass, each copied once, `inputs` their bytes.
+    """
+
+    free: int
+    brought: set[int] = field(default_factory=set)
+    inputs: int = 0
+
+    def takes(self, absent: Mapping[int, int]) -> bool:
+        """Return whether these inputs fit, beside those of other packages of the pass."""
+        more = self._more(absent)
+        return not more or self.inputs + more <= self.free
+
+    def bring(self, absent: Mapping[int, int]) -> None:
+        """Account for the inputs of a package."""
+        self.inputs += self._more(absent)
+        self.brought.update(absent)
+
+    def _more(self, absent: Mapping[int, int]) -> int:
+        return sum(size for file, size in absent.items() if file not in self.brought)

@@ -77,6 +77,30 @@ def test_packages_that_come_first_get_the_next_cpus_before_those_whose_inputs_ar
     assert [decision.package for decision in found] == [2000, 2001][:ahead]
 
 
+@pytest.mark.parametrize(
+    ("second", "files", "placed"),
+    [
+        (Requirement(2, 1, job=2), 2, [1000]),  # it may run for days
+        (Requirement(2, 1, job=2, seconds=30.0), 2, [1000]),
+        (Requirement(2, 1, job=2, seconds=0.1), 2, [1000, 2000]),
+        (Requirement(2, 1, job=2), 500, [1000, 2000]),  # they take 5 s
+        (Requirement(2, 1, job=1), 2, [1000, 2000]),
+    ],
+)
+def test_a_free_cpu_is_kept_for_inputs_that_are_there_at_once_but_not_within_a_job(
+    second: Requirement, files: int, placed: list[int]
+) -> None:
+    found = place(
+        [NodeRoom(1, "a", 1, cpus=1, used=0)],
+        [Requirement(1, 1, job=1, fetches=True), second],
+        lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
+        lambda packages: {},
+        lambda packages: far(*packages, files=files),
+    )
+
+    assert [decision.package for decision in found] == placed
+
+
 def test_a_free_cpu_elsewhere_goes_before_one_that_will_be_free() -> None:
     busy = NodeRoom(1, "a", 1, cpus=2, used=2)
     idle = NodeRoom(2, "b", 2, cpus=2, used=1)

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
 
+from msgspec.structs import replace
+
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import Transfer
 from d0ctl.daemon.line_maker import LineMaker
@@ -15,7 +17,7 @@ from d0ctl.schedule.choice import Decision
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import place
 from d0ctl.schedule.quota import Quota
-from d0ctl.schedule.resources import NodeRoom, Requirement, lead_s
+from d0ctl.schedule.resources import SOON_S, NodeRoom, Requirement, Soon, lead_s
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store, brokers, stage_order
 from d0ctl.store.attempts import behind, node_record
@@ -60,7 +62,12 @@ def schedule(desk: Desk, turn: Turn) -> None:
     desk.lead_s = lead_s(nodes, requirements)
     desk.pass_due = math.inf
     early_s = SEND_S + SEND_TURNS * desk.turn_s
-    decisions = _decide(store, desk.job, nodes, requirements, now, early_s, desk.set_pass_due)
+    desk.soon = placement.coming_soon(store, desk.soon, now=now)
+    decisions = _decide(
+        store, desk.job, nodes, requirements, now, early_s, desk.set_pass_due, desk.soon
+    )
+    desk.soon = [other if other.until else replace(other, until=now + SOON_S)
+                 for other in desk.soon]  # fmt: skip
     if decisions:
         placement.assign(store, decisions, now=now)
     desk.ready_left = placement.ready(store)
@@ -146,6 +153,7 @@ def _decide(
     now: float,
     early_s: float = SEND_S,
     due: Callable[[float], None] = lambda seconds: None,
+    soon: list[Soon] | None = None,
 ) -> list[Decision]:
     if not nodes or not requirements:
         return []
@@ -176,6 +184,7 @@ def _decide(
         lambda: placement.links(store),
         early_s,
         due,
+        soon,
     )
     if reachable.has_set_aside:
         due(0.0)  # CPUs were kept for packages that can't start

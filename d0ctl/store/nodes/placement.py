@@ -11,7 +11,7 @@ from d0ctl.jobfile.local_files import size_of
 from d0ctl.schedule.costs import Links, queued
 from d0ctl.schedule.node_capacity import Busy
 from d0ctl.schedule.quota import Quota
-from d0ctl.schedule.resources import AHEAD_S, InputCopies, NodeRoom, Requirement
+from d0ctl.schedule.resources import AHEAD_S, InputCopies, NodeRoom, Requirement, Soon
 from d0ctl.store import lifecycle, stage_order
 from d0ctl.store.connection import Row, Selection, Store, as_json
 from d0ctl.store.due_times import left_s
@@ -35,6 +35,16 @@ SAME_CHOICE_S = 600.0
 def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
     """Return the nodes that may take packages; with the time also those to try with one package."""
     return [room_of(row) for row in store.rows("schedulable_nodes", now=now, short=AHEAD_S)]
+
+
+def coming_soon(store: Store, soon: Sequence[Soon], *, now: float) -> list[Soon]:
+    """Return those for which CPUs are still kept: the inputs of the others have come, or did not
+    come in time.
+    """
+    timely = [other for other in soon if other.until > now]
+    ids = json.dumps([other.package for other in timely])
+    coming = {row["id"] for row in store.rows("coming_soon", packages=ids)} if timely else ()
+    return [other for other in timely if other.package in coming]
 
 
 def ready(store: Store) -> int:

@@ -367,6 +367,12 @@ select node.name as node, max(node_choice.at) as at, max(node_choice.at) as comp
  order by at desc
  limit :limit;
 
+-- name: coming_soon
+-- Those of some packages that have a node, to which their inputs are on the way.
+select package.id
+  from json_each(:packages) as listed
+  join package on package.id = listed.value and package.phase = 'assigned' and package.staging > 0;
+
 -- name: plan_start
 -- When an assigned package is expected to start.
 update package set planned = ? where id = ? and phase = 'assigned';
