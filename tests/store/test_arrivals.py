@@ -63,7 +63,7 @@ def test_a_batch_of_known_files_takes_a_few_statements_however_large(store: Stor
             counts.append(len([*groupby(statements)]))  # a trigger shows its statement again
 
     assert counts[3] <= counts[2]
-    assert counts[2] <= 10 + 15
+    assert counts[2] <= 10 + 16
 
 
 @pytest.mark.parametrize("is_copied_anew", [False, True])

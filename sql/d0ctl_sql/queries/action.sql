@@ -23,7 +23,9 @@ select at, actor, verb, target, note, packages, undo from action
         or instr(' ' || target, ' ' || :job || ':') > 0)
    and substr(verb, 1, instr(verb, ' ')) not in
        ('software ', 'node ', 'cluster ', 'researcher ', 'throttle ', 'store ', 'token ', 'site ')
-   and at >= coalesce((select max(submitted) from job where name = :job), 0)
+   and id > coalesce((select max(gone.id) from action as gone
+                       where gone.verb in ('remove', 'archive')
+                         and instr(' ' || gone.target || ' ', ' ' || :job || ' ') > 0), 0)
  order by id desc limit :limit;
 
 -- name: removal_of_name
