@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 
-from d0ctl.errors import D0Error
+from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import FileFacts, LoginTried
@@ -117,8 +117,13 @@ def _carry(copies: Sequence[Copy], source: End, sink: End, *, is_last: bool) -> 
         source.pipe.write(order(nonce, source.base, sent(copies, offsets)))
         if is_last:
             source.pipe.finish()
-            _copy_bytes(source.pipe, sink.pipe)
-            sink.pipe.finish()
+            try:
+                _copy_bytes(source.pipe, sink.pipe)
+                sink.pipe.finish()
+            except NodeUnreachable as error:
+                # the receiver may end when it has all files, before the last byte of the sender
+                if not isinstance(error.__cause__, BrokenPipeError):
+                    raise
         else:
             source.skip_greeting(nonce)
             sink.pipe.write(file_stream.greet(nonce))

@@ -153,6 +153,26 @@ def test_much_data_goes_by_the_ssh_program_where_that_is(
     assert started, "the program was not tried"
 
 
+def test_a_receiver_that_ends_before_the_last_byte_of_the_sender_has_all_files(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(d0ctl.nodes.transports.bulk, "BULK", 1)
+    pass_on = stream._copy_bytes
+
+    def break_at_the_end(source: Any, sink: Any) -> None:
+        pass_on(source, sink)
+        raise NodeUnreachable("the stream has ended") from BrokenPipeError()
+
+    monkeypatch.setattr(stream, "_copy_bytes", break_at_the_end)
+    data = large()
+    copy = copy_of(made(nodes[0], "large", data), nodes[1], data)
+
+    (facts,) = carried([copy], nodes)
+
+    assert isinstance(facts, FileFacts)
+    assert Path(copy.target).read_bytes() == data
+
+
 def test_large_results_and_inputs_go_by_the_ssh_program_too(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
