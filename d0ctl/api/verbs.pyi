@@ -422,7 +422,7 @@ class FileVerbs(Acting, metaclass=ABCMeta):
     ) -> Done:
         """Set how long files are kept when no package needs them.
 
-        disposition: retain-indef, retain-temp, deletable, or as-written when it ran.
+        disposition: retain-indef, retain-temp, deletable, or as-written, as its job file said.
         """
 
 class TaskVerbs(Acting, metaclass=ABCMeta):

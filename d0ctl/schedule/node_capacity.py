@@ -167,6 +167,10 @@ class NodeCapacity(Struct):
         """Return whether CPUs are free for a package now."""
         return self.open_cpus + self.extra + EPSILON >= requirement.load
 
+    def has_free(self, requirement: Requirement) -> bool:
+        """Return whether CPUs are free for a package now, without those beyond its own."""
+        return self.open_cpus + EPSILON >= requirement.load
+
     def wait_s(self, requirement: Requirement) -> float:
         """Return after how many seconds CPUs are free for a package."""
         if self.slots is None or (requirement.cpu < 100 and self.starts(requirement)):

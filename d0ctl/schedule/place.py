@@ -232,7 +232,7 @@ class _Pass(Struct):
             node = capacity.node
             if (why := reasons.get(node.id)) is None:
                 why = reasons[node.id] = now.reason(capacity, places, files, fits)
-            if capacity.brings(files) and capacity.starts(requirement):
+            if capacity.brings(files) and capacity.has_free(requirement):
                 soon = Soon(package, node.id, requirement.job, requirement.load, cost.transfer_s)
                 capacity.soon.append(soon)
                 self.soon.append(soon)

@@ -9,7 +9,7 @@ from d0ctl.schedule.choice import Decision
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import place
 from d0ctl.schedule.quota import Quota
-from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement, lead_s
+from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement, Soon, lead_s
 
 
 def far(*packages: int, files: int = 1) -> Mapping[int, InputCopies]:
@@ -99,6 +99,21 @@ def test_a_free_cpu_is_kept_for_inputs_that_are_there_at_once_but_not_within_a_j
     )
 
     assert [decision.package for decision in found] == placed
+
+
+def test_no_cpu_is_kept_for_packages_that_are_sent_beyond_the_free_ones() -> None:
+    soon: list[Soon] = []
+
+    place(
+        [NodeRoom(1, "a", 1, cpus=1, used=1)],
+        [Requirement(1, 3, job=1, pace=0.1, fetches=True)],
+        lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
+        lambda packages: {},
+        lambda packages: far(*packages),
+        soon=soon,
+    )
+
+    assert soon == []
 
 
 def test_a_free_cpu_elsewhere_goes_before_one_that_will_be_free() -> None:

@@ -31,7 +31,7 @@ class DispositionOptions(Options):
 
     disposition: str = argument(
         "DISPOSITION",
-        "retain-indef, retain-temp, deletable, or as-written when it ran.",
+        "retain-indef, retain-temp, deletable, or as-written, as its job file said.",
         choices=WORDS,
         log=lambda word: [word],
     )

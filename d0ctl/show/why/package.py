@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from d0ctl.store.views.shapes.node_choice import NodeChoiceView
 
 SHARED_S = 1.0
-"""By how much the comparison of nodes for another package is older than the decision by it."""
+"""If nodes were compared longer before a package got one, it was for another package."""
 
 RETRIED = frozenset({Phase.FAILED, Phase.CANCELED, Phase.COOLOFF})
 """The phases in which a person retries a package."""

@@ -345,8 +345,8 @@ select node.name as node,
        coalesce((select max(event.at) from event
                   where event.package_id = package.id and event.new = 'assigned'),
                 node_choice.at) as at,
-       node_choice.at as compared, node_choice.rule, node_choice.able, node_choice.fits, node_choice.rival, node_choice.mine,
-       node_choice.theirs, requirement.avoid as avoided
+       node_choice.at as compared, node_choice.rule, node_choice.able, node_choice.fits,
+       node_choice.rival, node_choice.mine, node_choice.theirs, requirement.avoid as avoided
   from package
   join node_choice on node_choice.id = package.choice_id
   join requirement on requirement.id = node_choice.requirement_id
