@@ -124,7 +124,7 @@ END = "\x04"
 
 @pytest.mark.parametrize(
     ("words", "shown", "said"),
-    [(("wait", "prod"), "no daemon is running", "run prod`\r\n\r\n"),
+    [(("wait", "prod"), "run prod`\r\n", "run prod`\r\n\r\n"),
      (("kill", "prod"), "do that?", "[y/N] \r\nnothing was done\r\n"),
      (("init",), "which pattern", "]: \r\nnothing was done\r\n")],
     ids=["wait", "kill", "init"],
