@@ -15,6 +15,7 @@ from tests.support.rows import read
 from tests.support.site import Site
 
 STORIES = int(os.environ.get("EXAMPLES", "4"))
+SEEDS = sorted({*range(STORIES), 21, 32, 59})
 
 MADE = """\
 job: made
@@ -121,13 +122,17 @@ class Story:
                 if (why := refusal(self.d0ctl, text)) and not self.leads_on(text, why)]  # fmt: skip
 
     def leads_on(self, text: str, why: str) -> bool:
-        """Whether an update with a changed file is refused, but not what its refusal advises."""
+        """Whether an update with a changed file is refused, but not what its refusal advises; or
+        what is advised for later.
+        """
+        if f"once it has ended: {text}\n" in why:
+            return True
         hint = "d0ctl update made --again"
         is_update = text.startswith("d0ctl update made") and "--again" not in text
         return is_update and f"{hint}   #" in why and refusal(self.d0ctl, hint) is None
 
 
-@pytest.mark.parametrize("seed", range(STORIES))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_no_command_that_is_advised_is_refused(
     site: Site, d0ctl: Type, tmp_path: Path, seed: int
 ) -> None:

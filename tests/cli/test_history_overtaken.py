@@ -218,3 +218,28 @@ def test_a_drop_is_not_said_to_be_undone_while_a_package_goes_on_without_its_fil
 
     assert before == undoes(d0ctl, "prod") == [restore] and meanwhile == []
     assert d0ctl(*restore.split()[1:]).exit_code == 0
+
+
+def test_the_history_has_no_undo_of_an_update_whose_lines_another_job_needs(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = "job: mc\nstages: [{{lines: [{{for: {{n: {}}}, run: a, outputs: 'f{{n}}'}}]}}]\n"
+    (file := tmp_path / "mc.yaml").write_text(text.format([1]))
+    (reads := tmp_path / "reads.yaml").write_text(
+        "job: reads\nstages: [{lines: [{run: b, inputs: {from: mc/1}, outputs: all}]}]\n"
+    )
+    d0ctl("submit", str(file))
+    d0ctl("submit", str(reads))
+    file.write_text(text.format([1, 2]))
+    d0ctl("update", "mc")
+    before = undoes(d0ctl, "mc")
+
+    d0ctl("update", "reads")
+
+    back = "d0ctl update mc --previous"
+    assert before == [back] and undoes(d0ctl, "mc") == []
+    assert back not in undoes(d0ctl)
+    assert d0ctl(*back.split()[1:], "--dry-run").exit_code == 4
+    site.finish("mc/1/2/1")
+    assert undoes(d0ctl, "mc") == [back]
+    assert d0ctl(*back.split()[1:], "--dry-run").exit_code == 0

@@ -1,6 +1,6 @@
 """Actions that no command undoes any more: changed values of packages that have ended, and stops
 and acknowledgements that something else has ended, such as a retry; or not yet: kills under way,
-and drops of files without which a package goes on.
+drops of files without which a package goes on, and lines that another job reads by now.
 """
 
 import shlex
@@ -16,6 +16,7 @@ from d0ctl.select import parse, union
 from d0ctl.show.history.undo_commands import (
     ENDS,
     STOPS,
+    UPDATE,
     is_priority_of_jobs,
     stops_jobs,
     undo_targets,
@@ -24,6 +25,7 @@ from d0ctl.show.history.undo_commands import (
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import acknowledge
+from d0ctl.store.jobs.correction.texts import are_additions_read
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import ActionView, JobSummary
 
@@ -43,6 +45,9 @@ CHANGED: Mapping[str, frozenset[Phase]] = {
     "retry": frozenset({Phase.FAILED, Phase.CANCELED}),
 }
 """The phases in which these commands that undo an action change a package."""
+
+PREVIOUS = " --previous"
+"""With this option an update takes back the lines that the one before has added."""
 
 RUNNING = "--running"
 """With this option packages that run are to be suspended, too, and may not be so yet."""
@@ -89,6 +94,9 @@ def _is_spent(store: Store, action: ActionView, jobs: Callable[[str], list[JobSu
     if stops_jobs(action):
         return not any(getattr(job, action.verb) for name in undo_targets(action)
                        for job in jobs(name))  # fmt: skip
+    if action.verb == UPDATE and PREVIOUS in action.undo:
+        return any(are_additions_read(store, job.id, since=action.at)
+                   for name in names for job in jobs(name))  # fmt: skip
     value = (action.note or "").rpartition("; ")[2]
     if is_priority_of_jobs(action):
         return not any(str(job.priority) == value for part in parts for job in jobs(part))

@@ -225,6 +225,25 @@ select need.job_id as id, job.name
 -- Whether a job reads files of jobs that are gone, by its last job file.
 select 1 from need where job_id = :job and maker_id not in (select id from job) limit 1;
 
+-- name: additions_read
+-- Whether an update that takes back lines which a job has got since then is refused: a package of
+-- another job that may still be launched reads files of one. Successful, launched and dropped lines
+-- would stay.
+select 1
+  from need
+  cross join package as added on added.job_id = need.maker_id and added.added >= :since
+                             and added.phase <> 'done'
+  join line on line.id = added.line_id and line.dropped is null
+  cross join package as maker on maker.line_id = line.id
+  cross join file on file.package_id = maker.id
+  cross join input on input.file_id = file.id
+  cross join package as reader on reader.id = input.package_id and reader.job_id = need.job_id
+                              and reader.phase in (select name from phase where may_start = 1)
+ where need.maker_id = :job
+   and not exists (select 1 from package as other
+                    where other.line_id = line.id and other.status = 'launched')
+ limit 1;
+
 -- name: leave_behind
 -- A job takes all files of a stage of another one, whose lines have changed.
 update need set behind = 1 where job_id = ? and maker_id = ?;

@@ -97,6 +97,11 @@ def reads_gone(store: Store, job: int) -> bool:
     return store.row("needs_gone", job=job) is not None
 
 
+def are_additions_read(store: Store, job: int, *, since: float) -> bool:
+    """Return whether other jobs need lines that a job has got since then, so that these stay."""
+    return store.row("additions_read", job=job, since=since) is not None
+
+
 class Follower(NamedTuple):
     """A job that takes all files of a stage of another one."""
 
