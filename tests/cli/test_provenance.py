@@ -141,7 +141,31 @@ def test_the_document_of_a_file_has_only_the_runs_that_led_to_it(d0ctl: Type, si
     assert runs("prod:all") == runs("prod") == {"prod/1/1/1/1", "prod/1/1/1/2", "prod/2/1/1/1"}
     unmade = d0ctl("export", "prod:raw.1", "--format", "prov")
     assert (unmade.exit_code, "has made" in unmade.stderr) == (3, True), unmade.stderr
-    assert "exported only as prov or ro-crate" in d0ctl("export", "prod:r").stderr
+    assert "exported only as prov, ro-crate or text" in d0ctl("export", "prod:r").stderr
+
+
+def test_the_text_of_a_file_has_the_runs_that_led_to_it_in_words(
+    made: str, site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.finish("prod/2/1/1")
+
+    text = d0ctl("export", "prod:all", "--format", "text").stdout
+
+    first, second, last = text.split("\n\n")
+    assert first.splitlines() == [
+        "prod/1/1/1/1 reco",
+        "    attempt     1 on localhost, linux-x86_64",
+        "    time        1970-01-01T00:01:40.000Z to 1970-01-01T00:02:30.000Z, 50 s",
+        f"    software    reco/v1, {made}",
+        "    parameters  cards=a b",
+        "    command     reco raw.1 > r",
+        f"    read        {tmp_path}/raw.1",
+        "    made        r, 10 B, sha256:00",
+    ]
+    assert second.startswith("prod/1/1/1/2 ana\n")
+    assert "    read        n ü, 10 B, sha256:00\n" in last
+    assert d0ctl("export", "prod:r", "--format", "text").stdout == f"{first}\n"
+    assert "export prod:r --format text`" in d0ctl("why", "prod:r").stdout
 
 
 @pytest.mark.usefixtures("made")

@@ -9,7 +9,7 @@ from d0ctl import select
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.show.drawing.signs import phase_name
-from d0ctl.show.export import dagman, graph, prov, ro_crate, wfcommons
+from d0ctl.show.export import dagman, graph, prov, ro_crate, runs_text, wfcommons
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, file_locations, left_out
 from d0ctl.store.views.job_files import definition, job_file_text, provenance
@@ -46,6 +46,10 @@ def _ro_crate(store: Store, job: definition.JobRows, file: str | None, now: floa
     return ro_crate.text(job, _runs(store, job, file, now), now)
 
 
+def _text(store: Store, job: definition.JobRows, file: str | None, now: float) -> str:
+    return runs_text.text(job, _runs(store, job, file, now))
+
+
 FORMATS: dict[str, Callable[[Store, definition.JobRows, str | None, float], str]] = {
     "yaml": lambda store, job, file, now: job_file_text.text(job),
     "json": lambda store, job, file, now: job_file_text.as_json(job),
@@ -55,6 +59,7 @@ FORMATS: dict[str, Callable[[Store, definition.JobRows, str | None, float], str]
     "wfcommons": lambda store, job, file, now: wfcommons.text(job, now),
     "prov": _prov,
     "ro-crate": _ro_crate,
+    "text": _text,
 }
 """The function that makes the text of each format, of a job or a file of it."""
 
@@ -64,7 +69,7 @@ SUBMITTED = ("yaml", "json", "dagman")
 MOST_NAMED = 5
 """How many absent inputs are named."""
 
-OF_FILES = ("prov", "ro-crate")
+OF_FILES = ("prov", "ro-crate", "text")
 """The formats that a single file has, too."""
 
 
@@ -82,7 +87,7 @@ def exported(store: Store, job: str, form: str) -> Exported:
     name, file = select.file_of_job(job) or (job, None)
     if file is not None and form not in OF_FILES:
         raise BadUsage(f"`{job}` is a file, exported only as {listed(OF_FILES, 'or')}",
-                       hint=f"d0ctl export {quote(job)} --format prov")  # fmt: skip
+                       hint=f"d0ctl export {quote(job)} --format text")  # fmt: skip
     with store.reading():
         rows = definition.read(store, name)
         if rows is None:

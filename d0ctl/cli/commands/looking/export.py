@@ -16,13 +16,13 @@ app = single()
 @app.command()
 def export(
     job: Annotated[str, typer.Argument(metavar="JOB[:FILE]",
-                                       help="A job by name; for prov and ro-crate also a file.",
+                                       help="A job; for prov, ro-crate and text also a file.",
                                        autocompletion=completion.selectors)],
     form: Annotated[
         str,
         typer.Option("--format", metavar="FORMAT", autocompletion=lambda: list(FORMATS),
-                     help="yaml or json (a job file), dagman, dot, mermaid, wfcommons, prov or "
-                     "ro-crate."),
+                     help="yaml or json (a job file), dagman, dot, mermaid, wfcommons, prov, "
+                     "ro-crate, or text (the runs, to read)."),
     ] = "yaml",
 ) -> None:  # fmt: skip
     """Print a job as a job file, or in the format of another program.

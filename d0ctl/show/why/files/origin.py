@@ -1,5 +1,7 @@
 """Which run made a file, and whether it is out of date."""
 
+from shlex import quote
+
 from d0ctl.select import parse
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.phases.successful import add_outdated
@@ -46,6 +48,9 @@ def add_origin(store: Store, explanation: Explanation, file: FileView, now: floa
     facts += [f"it was made from {_as_read(each, now)}" for each in run.read[:MOST]]
     if len(run.read) > MOST:
         facts.append(f"and from {count(len(run.read) - MOST, 'more file')}")
+    if run.read:
+        chain = f"d0ctl export {quote(file.path)} --format text"
+        facts.append(f"all runs that led to it, with their commands: `{chain}`")
     explanation.details["origin"] = {
         "binary": run.name, "package": run.path, "attempt": run.attempt, "node": run.node,
         "platform": run.platform, "started": run.started, "ended": run.ended,
