@@ -41,11 +41,6 @@ def follow(job: str) -> str:
     return f"to follow it: d0ctl status {shlex.quote(job)} --watch"
 
 
-def no_node_yet(why: str) -> str:
-    """Say why no node can take a stage of a submitted job."""
-    return f"no node can take it yet: {clean(why)}"
-
-
 def ended(name: str, state: str, counts: Counts, acknowledged: int = 0) -> str:
     """Say in which state a job or a part of it ended, and how many failures are acknowledged."""
     packages = count(sum(counts.values()), "package")

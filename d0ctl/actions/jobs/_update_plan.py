@@ -226,8 +226,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         take = f"{'take' if rest else 'takes'} all files of a stage whose lines or files change"
         update = undo.command("update", [first])
         yield f"`{first}`{others} {take}; to have `{first}` follow: {update}"
-    for line in fitting.lines(plan.misfits):
-        yield f"no node can take it yet: {line}"
+    yield from fitting.not_taken(plan.misfits)
     yield from wording.warnings(plan.request.options.spec.warnings)
 
 

@@ -21,6 +21,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.files import mixed_inputs
 from d0ctl.store.jobs.correction.texts import differs_on_disk, is_changed_on_disk
 from d0ctl.store.jobs.submission.submit import JobText, free_name, text_of
+from d0ctl.store.nodes import fitting
 from d0ctl.store.views import browse, left_out, selection
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.units import count
@@ -131,7 +132,7 @@ def describe(plan: SubmitPlan) -> Iterator[str]:
 def report(plan: SubmitPlan) -> Iterator[str]:
     """Say what was submitted, with the warnings of the job file."""
     yield from submit.report(plan)
-    yield from submit.not_taken(plan)
+    yield from fitting.not_taken(plan.misfits)
     yield from wording.warnings(plan.warnings)
 
 

@@ -259,16 +259,10 @@ def summary(spec: JobSpec) -> str:
 def describe(plan: SubmitPlan) -> Iterator[str]:
     """Say what would be submitted, and what no node can take yet."""
     yield f"would submit `{plan.job}`: {summary(plan.spec)}"
-    yield from not_taken(plan)
+    yield from fitting.not_taken(plan.misfits)
     if plan.aside is not None:
         yield f"older results of this name would be moved to {plan.aside}"
         yield from _other_readers.of_moved(plan.readers, plan.job, plan.aside, is_done=False)
-
-
-def not_taken(plan: SubmitPlan) -> Iterator[str]:
-    """Say which stages have packages that no node can take yet."""
-    for line in fitting.lines(plan.misfits):
-        yield f"no node can take it yet: {line}"
 
 
 def report(plan: SubmitPlan) -> Iterator[str]:

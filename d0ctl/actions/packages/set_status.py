@@ -1,6 +1,6 @@
 """set-status: set a status by hand, if the files allow it (D0 Job Definition, section 5)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 
@@ -18,6 +18,8 @@ from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import mixed_inputs
 from d0ctl.store.jobs import accept, retry
 from d0ctl.store.jobs.retry import NONE, Listed, Makers
+from d0ctl.store.nodes import fitting
+from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.views import left_out, selection
 from d0ctl.units import clean, count
 
@@ -67,6 +69,8 @@ class SetStatusPlan(Plan):
     """Of how many the results were accepted as they ran, with another recipe."""
     aside: int
     """How many successful packages of dropped lines stay as they are."""
+    misfits: Sequence[Misfit]
+    """What no node can take of those that run again."""
 
 
 def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float) -> SetStatusPlan:
@@ -81,6 +85,7 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
         _count_to_accept(split.selected, request.target) if status == Status.SUCCESSFUL else 0
     )
     makers, readers, failed = Makers(), NONE, NONE
+    misfits: Sequence[Misfit] = ()
     outdated = accepted = 0
     rerun = undo.paths(request.target)
     if status == Status.UNSCHEDULED:
@@ -95,12 +100,13 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
         if outdated and mixed_inputs.would_mix(split.selected):
             rerun = [request.target.job]
         accepted = retry.count_accepted(split.selected)
+        misfits = fitting.misfits_selected(split.selected, now=now)
         makers = retry.makers_of_removed(split.selected)
         readers, failed = retry.readers_done(split.selected), retry.readers_failed(split.selected)
     return SetStatusPlan(request=request, packages=split.packages, accepting=accepting,
                          makers=makers, readers=readers, failed=failed, outdated=outdated,
                          rerun=tuple(rerun), accepted=accepted, aside=aside,
-                         **split._asdict())  # fmt: skip
+                         misfits=misfits, **split._asdict())  # fmt: skip
 
 
 def _nothing(
@@ -196,6 +202,7 @@ def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
     if plan.failed.number:
         packages = count(plan.failed.number, "package")
         yield f"{packages} that failed read earlier files of these: {_retry(plan.failed)}"
+    yield from fitting.not_taken(plan.misfits)
 
 
 def _retry(failed: Listed) -> str:

@@ -1,7 +1,7 @@
 """Which nodes can ever take packages with a request, or without help from a person."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -12,10 +12,10 @@ from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec, PackageSpec
 from d0ctl.schedule.node_state import serves
 from d0ctl.schedule.resources import Requirement
-from d0ctl.store.connection import Store, as_json
+from d0ctl.store.connection import Row, Selection, Store, as_json
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.standstill import node_views
-from d0ctl.units import REQUESTS, count, listed
+from d0ctl.units import REQUESTS, clean, count, listed
 
 MOST_NAMED = 3
 """How many nodes or requirements a message names; it counts the rest."""
@@ -26,9 +26,12 @@ class Misfit(Struct, frozen=True):
 
     stage: str
     nodes: Mapping[str, str]
+    command: str = ""
+    """What adds the software or the node that they name, if the site has it no more."""
 
     def __str__(self) -> str:
-        return f"stage `{self.stage}`: {in_words(self.nodes)}"
+        why = f"stage `{self.stage}`: {in_words(self.nodes) or 'there are no nodes'}"
+        return f"{why}: {self.command}" if self.command else why
 
 
 def in_words(reasons: Mapping[str, str]) -> str:
@@ -127,12 +130,34 @@ def requirement_of_spec(spec: PackageSpec, catalogue: Catalogue, **more: Any) ->
 
 def misfits_of_job(store: Store, job: int, *, now: float) -> list[Misfit]:
     """Return the requests of a job that no node can ever meet, one entry per requirement."""
-    nodes, catalogue = Nodes(store, now=now), Catalogue(store)
-    found = (
-        Misfit(row["stage"], nodes.misfits(requirement_of(row, catalogue)))
-        for row in store.rows("requirements_of_job", job=job)
-    )
+    found = _misfits(store, store.rows("requirements_of_job", job=job), now)
     return [group for group in found if group.nodes]
+
+
+def misfits_selected(selected: Selection, *, now: float) -> list[Misfit]:
+    """Return the same of packages that would run again; all of them if there are no nodes."""
+    return list(_misfits(selected.store, selected.rows("selected_requirements"), now))
+
+
+def _misfits(store: Store, rows: Iterable[Row], now: float) -> Iterator[Misfit]:
+    """Yield the requirements that no node can meet, also if there are no nodes."""
+    nodes, catalogue = Nodes(store, now=now), Catalogue(store)
+    for row in rows:
+        requirement = requirement_of(row, catalogue, stay=None)  # they run, not only deliver
+        against = nodes.against(requirement)
+        if None not in against.values():
+            reasons = {name: str(why) for name, why in against.items()}
+            yield Misfit(row["stage"], reasons, _adding(requirement, against))
+
+
+def _adding(requirement: Requirement, nodes: Collection[str]) -> str:
+    """Return what adds the software or the node without which no node can meet a requirement."""
+    absent = [title for title, known in requirement.software.items() if known == frozenset()]
+    if absent:
+        return f"d0ctl software add {absent[0]} --archive FILE"
+    if any(name in nodes for name in requirement.nodes or nodes):
+        return ""
+    return f"d0ctl node add {[*requirement.nodes, 'NAME'][0]} [user@]host"
 
 
 class Fit(Struct, frozen=True):
@@ -183,6 +208,12 @@ def refuse(misfits: Sequence[Misfit]) -> None:
             details=list(lines(misfits)),
             hint="`d0ctl node list` shows the nodes; with `--force` the job is submitted anyway",
         )
+
+
+def not_taken(misfits: Sequence[Misfit]) -> Iterator[str]:
+    """Say which stages have packages that no node can take yet."""
+    for line in lines(misfits):
+        yield f"no node can take it yet: {clean(line)}"
 
 
 def lines(misfits: Sequence[Misfit]) -> Iterator[str]:

@@ -241,10 +241,11 @@ select package.id, file.name
 
 -- name: selected_requirements
 -- The requests of the selected packages to a node, and how many have each.
-select requirement.*, count(*) as n
+select requirement.*, stage.name as stage, count(*) as n
   from selected_package
   join package on package.id = selected_package.package_id
   join requirement on requirement.id = package.requirement_id
+  join stage on stage.id = requirement.stage_id
  group by requirement.id;
 
 -- name: choose_of_requirement

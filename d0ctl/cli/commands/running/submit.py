@@ -114,8 +114,8 @@ def _print_result(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> Non
     from d0ctl.show.forecast import eta as card
     from d0ctl.store.nodes.leases import LEASE, living_holder
 
-    for line in fitting.lines(plan.misfits):
-        say(outcome.no_node_yet(line))
+    for line in fitting.not_taken(plan.misfits):
+        say(line)
     now = time.time()
     is_driven = living_holder(store, LEASE) is not None
     number = browse.job(store, plan.job).id
