@@ -5,7 +5,7 @@ import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -104,8 +104,11 @@ class Desk(Struct):
     space_due: float = 0.0
     room_due: float = 0.0
     forecast_due: float = 0.0
+    put_back_due: float = 0.0
     spread_due: float = 0.0
     """When to count the files in caches again, by the monotonic clock."""
+    put_back: Mapping[int, float] = field(default_factory=dict)
+    """The files from outside that are as they were read, and when they were touched."""
     archiver: Archiver = field(default_factory=Archiver)
     archives: set[ArchiveTransfer] = field(default_factory=set)
     software_orders: dict[int, int] = field(default_factory=dict)

@@ -50,6 +50,7 @@ from d0ctl.daemon.steps.transfers import (
     begin_transfers,
     drop_idle_transfers,
     gather_inputs,
+    notice_put_back,
     spread_hot_inputs,
 )
 from d0ctl.daemon.turn import Step, Turn
@@ -83,8 +84,8 @@ STEPS: tuple[Step, ...] = (
 SLOW_STEPS: tuple[Step, ...] = (
     follow_clock, take_daemon_lease, reload_settings, manage_pilots, assign_couriers,
     give_up_nodes, settle_refused_ends, resume_in_time, rebroker, manage_software,
-    drop_idle_transfers, spread_hot_inputs, expire_outputs, keep_capacities, make_room,
-    foresee_caches, sweep_caches, take_inventories, archive_ended, queue_notifications,
+    drop_idle_transfers, spread_hot_inputs, notice_put_back, expire_outputs, keep_capacities,
+    make_room, foresee_caches, sweep_caches, take_inventories, archive_ended, queue_notifications,
     work_on_tasks, listen_for_events,
 )  # fmt: skip
 """What a turn does in addition, once in `SLOW_S`."""

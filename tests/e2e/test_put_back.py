@@ -1,10 +1,13 @@
 """Contents of files from outside that a person puts back after a change."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from d0ctl.store.files.edited_files import excuse_readers_of_put_back
 from tests.support.site import Site
+from tests.support.waiting import wait_until
 
 MINI = """\
 job: mini
@@ -65,6 +68,45 @@ def test_packages_that_read_the_contents_put_back_are_up_to_date(failed: Site) -
     assert "out of date" not in failed.ok("why", "mini/1/1/1") + failed.ok("why", "mini/3/2/1")
     assert "out of date" not in failed.d0ctl("results", "mini").err
     assert "out of date" not in failed.ok("update", "mini", "--dry-run")
+
+
+def test_packages_are_up_to_date_if_no_package_has_read_the_other_contents(failed: Site) -> None:
+    failed.ok("update", "mini", "--hold")
+    assert "6 packages of `mini` are out of date" in failed.ok("status", "mini")
+    script(failed, OLD)
+
+    failed.start_daemon()
+
+    wait_until(lambda: "out of date" not in failed.ok("status", "mini"), what="it is noticed")
+    assert "out of date" not in failed.ok("why", "mini") + failed.ok("history", "mini")
+    assert "out of date" not in failed.ok("why", "mini/1/1/1") + failed.ok("why", "mini/3/2/1")
+    assert "out of date" not in failed.ok("update", "mini", "--dry-run")
+
+
+def test_contents_that_are_put_back_once_more_are_noticed_again(failed: Site) -> None:
+    known: Mapping[int, float] = {}
+    for _ in range(2):
+        script(failed, NEW)
+        failed.ok("update", "mini", "--hold")
+        assert "6 packages of `mini` are out of date" in failed.ok("status", "mini")
+        script(failed, OLD)
+        with failed.opened() as store, store.writing():
+            known = excuse_readers_of_put_back(store, known)
+        assert "out of date" not in failed.ok("status", "mini")
+
+
+def test_packages_stay_out_of_date_by_a_file_that_is_not_put_back(failed: Site) -> None:
+    (failed.jobs / "scale").write_text("22\n")
+    failed.ok("update", "mini", "--hold")
+    script(failed, OLD)
+
+    failed.start_daemon()
+
+    left = "2 packages of `mini` are out of date"
+    wait_until(lambda: left in failed.ok("status", "mini"), what="it is noticed")
+    assert "out of date" in failed.ok("why", "mini/3/1/1")
+    failed.ok("update", "mini")
+    assert left in failed.ok("status", "mini")
 
 
 def test_packages_that_are_out_of_date_by_another_file_stay_so(failed: Site) -> None:

@@ -34,6 +34,12 @@ GATHER_S = 0.5
 GATHER_SHARE = 20
 """If that takes more than one part in so many of the loop's time, it is done less often."""
 
+PUT_BACK_S = 5.0
+"""How often files from outside are looked at that have made packages be out of date."""
+
+PUT_BACK_SHARE = 200
+"""That takes at most one part in so many of the time."""
+
 
 def gather_inputs(desk: Desk, turn: Turn) -> None:
     """Request inputs for packages that wait for more, on the nodes where they will probably run."""
@@ -96,6 +102,16 @@ def end_transfers(desk: Desk, reports: Sequence[TransferEnded], now: float) -> N
         )
         arrivals.append(arrival)
     edited_files.excuse_readers(desk.store, copies.arrive(desk.store, arrivals, now=now))
+
+
+def notice_put_back(desk: Desk, turn: Turn) -> None:
+    """Let packages be up to date again that have read the contents which a person put back."""
+    began = time.monotonic()
+    if began < desk.put_back_due:
+        return
+    desk.put_back = edited_files.excuse_readers_of_put_back(desk.store, desk.put_back)
+    ended = time.monotonic()
+    desk.put_back_due = ended + max(PUT_BACK_S, PUT_BACK_SHARE * (ended - began))
 
 
 def fail_transfer(desk: Desk, report: TransferEnded, now: float) -> None:

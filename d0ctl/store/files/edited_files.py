@@ -22,9 +22,6 @@ MOST_COMPARED = 50
 every second.
 """
 
-MOST_ABOVE = 2000
-"""How many of the packages on whose files a package depends are looked at."""
-
 Edited = Mapping[int, str | None]
 """Files that have other contents than the known ones, by their ids, and their present checksums."""
 
@@ -76,7 +73,7 @@ def renew_copies(selected: Selection, *, now: float) -> None:
 
 def readers_of_earlier(store: Store, job: int) -> dict[int, tuple[str, ...]]:
     """Return the packages that have read earlier contents of files, and the names of these."""
-    edited = _edited(store.rows("sources_of_job", job=job), None)
+    edited = present_checksums(store.rows("sources_of_job", job=job), None)
     rows = store.rows("readers_of_earlier", job=job, edited=json.dumps(edited))
     found = dict[int, tuple[str, ...]]()
     for row in rows:
@@ -137,9 +134,26 @@ def excuse_readers(store: Store, returned: Sequence[int]) -> None:
             store.change("excuse", edited=json.dumps(edited))
 
 
+def excuse_readers_of_put_back(store: Store, known: Mapping[int, float]) -> dict[int, float]:
+    """Forget the same of readers of files that had other contents meanwhile, read by no package.
+
+    Returns when each file was touched that has the contents read; `known` is the last answer.
+    """
+    found = dict[int, float]()
+    for row in store.rows("sources_of_outdated", limit=MOST_LOOKED_AT):
+        state = _state(row["name"])
+        if state is not None and state.changed > row["submitted"] and (
+            known.get(row["id"]) == state.changed
+            or not _is_edited(row["name"], row, MOST_READ, if_large=True)
+        ):  # fmt: skip
+            found[row["id"]] = state.changed
+    excuse_readers(store, [file for file in found if found[file] != known.get(file)])
+    return found
+
+
 def edited_sources(store: Store, job: int) -> Edited:
     """Return the files from outside that were changed since packages of a job read them."""
-    return _edited(store.rows("sources_of_job", job=job), MOST_READ)
+    return present_checksums(store.rows("sources_of_job", job=job), MOST_READ)
 
 
 def done_before_replaced(
@@ -149,7 +163,7 @@ def done_before_replaced(
     files are looked at.
     """
     rows = [row for row in store.rows("sources_of_job", job=job) if row["replaced"]]
-    return _done_with(store, job, _edited(rows, MOST_READ), stage, line)
+    return _done_with(store, job, present_checksums(rows, MOST_READ), stage, line)
 
 
 def _done_with(
@@ -178,7 +192,7 @@ def may_read_others(store: Store, package: int) -> bool:
 def earlier_read_by(store: Store, package: int) -> list[str]:
     """Return the files of which a package has succeeded with earlier contents, likewise."""
     sources = store.rows("sources_of_package", package=package, limit=MOST_LOOKED_AT)
-    edited = _edited(sources, MOST_READ)
+    edited = present_checksums(sources, MOST_READ)
     rows = store.rows("earlier_read_by", package=package, edited=json.dumps(edited))
     return [row["name"] for row in rows]
 
@@ -195,7 +209,7 @@ class Present(NamedTuple):
 def edited_since_read(store: Store, package: int) -> dict[str, Present]:
     """Return the first files from outside that a package reads and that were changed, by name."""
     sources = store.rows("sources_of_package", package=package, limit=MOST_COMPARED)
-    edited = {} if store.home.archive else _edited(sources, MOST_READ)
+    edited = {} if store.home.archive else present_checksums(sources, MOST_READ)
     if not edited:
         return {}
     rows = store.rows("edited_since_read", package=package, edited=json.dumps(edited))
@@ -205,25 +219,7 @@ def edited_since_read(store: Store, package: int) -> dict[str, Present]:
             for name, (file, state) in states.items() if state and file in edited}  # fmt: skip
 
 
-class StaleMakers(NamedTuple):
-    """The first of the packages that are out of date, and how many there are."""
-
-    first: str
-    number: int
-
-
-def stale_makers(store: Store, package: int) -> StaleMakers | None:
-    """Return the packages on whose files a package depends, also by others, and that are out of
-    date or have read earlier contents of files; None if there are none.
-    """
-    above = store.select([])
-    above.change("choose_makers_above", package=package, limit=MOST_ABOVE)
-    edited = _edited(above.rows("sources_of_selected", limit=MOST_LOOKED_AT), MOST_READ)
-    row = above.row("stale_of_selected", edited=json.dumps(edited))
-    return StaleMakers(*row) if row else None
-
-
-def _edited(rows: Iterable[Row], most: int | None) -> dict[int, str | None]:
+def present_checksums(rows: Iterable[Row], most: int | None) -> dict[int, str | None]:
     """Return which files have other contents than the known ones, and their checksums.
 
     A checksum is None if it is not needed, as the file had no other contents before: then no

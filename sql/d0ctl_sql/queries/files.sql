@@ -315,6 +315,17 @@ select distinct file.id
                      and former_content.checksum = file.checksum
  where arrived_copy.result = 0;
 
+-- name: sources_of_outdated
+-- The first files from this machine, as they were last, of jobs of which packages are out of date, not
+-- by their recipe. Only these files have absolute names.
+select file.id, file.name, file.size, file.checksum, job.submitted
+  from job
+  join file on file.job_id = job.id and file.name >= '/' and file.name < '0'
+            and file.package_id is null and file.locator is null and file.checksum > ''
+ where exists (select 1 from outdated_package
+                where outdated_package.job_id = job.id and outdated_package.by_recipe = 0)
+ limit :limit;
+
 -- name: choose_excused
 -- Packages that are out of date, not by their recipe, and read the `returned` files, and, recursively,
 -- such readers of their files in the same job.

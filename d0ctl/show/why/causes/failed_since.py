@@ -1,7 +1,7 @@
 """Which packages, on whose files results depend, have failed since."""
 
 from d0ctl.store.connection import Store
-from d0ctl.store.files.failed_makers import failed_makers
+from d0ctl.store.files.doubtful_makers import failed_makers
 from d0ctl.units import count
 
 

@@ -13,7 +13,7 @@ from d0ctl.show.why.causes.no_results import not_kept
 from d0ctl.show.why.common import MOST, Explanation, count_lacking, shortfalls
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
-from d0ctl.store.files import earlier_readers, edited_files, mixed_inputs
+from d0ctl.store.files import doubtful_makers, earlier_readers, edited_files, mixed_inputs
 from d0ctl.store.views import browse, left_out, one_package
 from d0ctl.store.views.left_out import (
     DoubtfulRead,
@@ -260,7 +260,7 @@ def add_outdated(
         explanation.facts.append(f"{subject} is {because if earlier else _out_of_date(found)}")
     elif earlier := edited_files.earlier_read_by(store, package.id):
         explanation.facts.append(earlier_readers.changed(earlier, subject))
-    elif stale := edited_files.stale_makers(store, package.id):
+    elif stale := doubtful_makers.stale_makers(store, package.id):
         others = f" and {count(stale.number - 1, 'more package')}" if stale.number > 1 else ""
         are = "are" if others else "is"
         explanation.facts.append(f"`{stale.first}`{others}, on whose files {subject} depends, "

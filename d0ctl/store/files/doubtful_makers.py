@@ -1,14 +1,19 @@
-"""Packages that failed after others had succeeded with files which they made before."""
+"""Packages on whose files others depend, and that failed since then or are out of date."""
 
+import json
 from typing import NamedTuple
 
 from d0ctl.store.connection import Store
+from d0ctl.store.files.edited_files import MOST_LOOKED_AT, MOST_READ, present_checksums
 
 MOST_FAILED = 1000
 """How many failed packages of a job, and of those that it reads, are looked at."""
 
 MOST_FOLLOWED = 10_000
 """How many packages are looked at that depend on these."""
+
+MOST_ABOVE = 2000
+"""How many of the packages on whose files a package depends are looked at."""
 
 
 class FailedMakers(NamedTuple):
@@ -33,3 +38,21 @@ def failed_makers(store: Store, job: int, package: int | None = None) -> FailedM
         return None
     first = store.value("path_of", package=row["first"])
     return FailedMakers(row["readers"], row["makers"], str(first), bool(row["has_failed"]))
+
+
+class StaleMakers(NamedTuple):
+    """The first of the packages that are out of date, and how many there are."""
+
+    first: str
+    number: int
+
+
+def stale_makers(store: Store, package: int) -> StaleMakers | None:
+    """Return the packages on whose files a package depends, also by others, and that are out of
+    date or have read earlier contents of files; None if there are none.
+    """
+    above = store.select([])
+    above.change("choose_makers_above", package=package, limit=MOST_ABOVE)
+    edited = present_checksums(above.rows("sources_of_selected", limit=MOST_LOOKED_AT), MOST_READ)
+    row = above.row("stale_of_selected", edited=json.dumps(edited))
+    return StaleMakers(*row) if row else None
