@@ -57,6 +57,7 @@ ASKED = "why PART; why LINE; why JOB; status JOB; status LINE; history JOB; eta 
 WRONG = (
     "kill PART; retry PART; release PART; resume PART; restore-line LINE; submit FILE; remove JOB"
 )
+PROSE = ("d0ctl since", "d0ctl left")
 
 
 class Story:
@@ -117,18 +118,20 @@ class Story:
         wrong = [f"{self.words(form)} --dry-run" for form in WRONG.split("; ")]
         asked += [words for words in wrong if self.d0ctl(*words.split()).exit_code]
         advised = {text: words for words in asked for text in suggested(self.d0ctl, *words.split())}
-        advised = {text: words for text, words in advised.items() if "d0ctl since" not in text}
+        advised = {text: words for text, words in advised.items() if not text.startswith(PROSE)}
         return [f"{words}: {why}" for text, words in advised.items()
                 if (why := refusal(self.d0ctl, text)) and not self.leads_on(text, why)]  # fmt: skip
 
     def leads_on(self, text: str, why: str) -> bool:
         """Whether an update with a changed file is refused, but not what its refusal advises; or
-        what is advised for later.
+        what is advised for later, or has to wait for a package.
         """
         if f"once it has ended: {text}\n" in why:
             return True
         hint = "d0ctl update made --again"
         is_update = text.startswith("d0ctl update made") and "--again" not in text
+        if is_update and "\nwait until " in why:
+            return True
         return is_update and f"{hint}   #" in why and refusal(self.d0ctl, hint) is None
 
 
