@@ -51,3 +51,29 @@ def test_packages_that_run_again_without_any_node_are_said_to_need_one(
     assert said.splitlines()[-1] == (
         "no node can take it yet: stage `make`: there are no nodes: d0ctl node add NAME [user@]host"
     )
+
+
+def test_what_no_node_can_take_is_said_while_it_still_waits_for_its_inputs(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.up()
+    file = tmp_path / "prod.yaml"
+    file.write_text(
+        "job: prod\nstages:\n"
+        "- {name: make, lines: [{run: 'true', outputs: x}]}\n"
+        "- {name: wide, lines: [{run: 'true', inputs: x}, {run: 'true', inputs: x, cpus: 64}]}\n"
+    )
+    d0ctl("submit", str(file), "--force")
+
+    said = {path: d0ctl("why", path).stdout for path in (
+        "prod", "prod/1", "prod/2", "prod/2/1", "prod/2/2", "prod/2/2/1")}  # fmt: skip
+    d0ctl("edit", "prod/2/2/1", "--cpus", "4")
+    after = d0ctl("why", "prod").stdout
+
+    fact = "no node can take it yet: stage `wide`: `localhost` is ruled out (4 CPUs, needs 64)"
+    counts = {path: text.count(fact) for path, text in said.items()}
+    assert counts == {"prod": 1, "prod/1": 0, "prod/2": 1, "prod/2/1": 0, "prod/2/2": 1,
+                      "prod/2/2/1": 1}  # fmt: skip
+    assert "$ d0ctl why prod/2/2/1" in said["prod"]
+    assert "$ d0ctl edit prod/2/2/1 --cpus 4 " in said["prod/2/2/1"]
+    assert fact not in after

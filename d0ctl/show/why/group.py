@@ -20,6 +20,7 @@ from d0ctl.show.why.common import (
 from d0ctl.show.why.production import obstacles, subject_of_stop
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import site, standstill
+from d0ctl.store.nodes.catalogue import may_fit_nowhere
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.views import browse, file_locations, left_out
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
@@ -125,6 +126,11 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
         from d0ctl.show.why.phases import leftovers  # late: most parts have none
 
         leftovers.add(store, part, explanation)
+    nodes = (view.node for view in site.nodes)
+    if is_open and part.counts.get(Phase.WAITING) and may_fit_nowhere(store, part.job.id, nodes):
+        from d0ctl.show.why.phases import fits_nowhere  # late: mostly, nodes fit
+
+        fits_nowhere.add(store, part, explanation, now)
     if is_open and _may_lack_makers(store, part):
         from d0ctl.show.why.phases import leftovers  # late: few jobs may
 
@@ -258,20 +264,12 @@ def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group
             explanation.details = first.details
             return
     if not part.job.packages:
-        _without_packages(store, part, explanation)
+        from d0ctl.show.why.phases import task_in_vain  # late: few jobs are of tasks
+
+        task_in_vain.without_packages(store, part, explanation)
         return
     explanation.answer = f"{problem}: it waits for earlier stages"
     explanation.commands.append(f"d0ctl why {part.job.name}")
-
-
-def _without_packages(store: Store, part: GroupPart, explanation: Explanation) -> None:
-    """Say that a task has made no packages yet, or never will."""
-    from d0ctl.store.tasks import views
-
-    explanation.answer = f"{part.title} has no packages"
-    if task := views.of_jobs(store, [part.job.id]).get(part.job.id):
-        explanation.answer += f": its task is {task.status}{f': {task.note}' if task.note else ''}"
-        explanation.commands.append(f"d0ctl task why {task.name}")
 
 
 def _ended(store: Store, part: GroupPart, explanation: Explanation, status: str) -> None:

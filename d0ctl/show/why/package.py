@@ -43,7 +43,12 @@ def package(store: Store, view: PackageView, now: float, beside: Sequence[int] =
     """Explain the phase of a package, for others `beside` it, too, that are blocked like it."""
     job = browse.job(store, view.job)
     explanation = Explanation(view.path, view.status, "", phase=view.phase)
-    _of_phase(Phase(view.phase))(Subject(store, view, job, explanation, now, beside))
+    subject = Subject(store, view, job, explanation, now, beside)
+    _of_phase(Phase(view.phase))(subject)
+    if view.phase == Phase.WAITING:
+        from d0ctl.show.why.phases import fits_nowhere  # late: others say it, or have a node
+
+        fits_nowhere.of_package(subject)
     if view.node is not None or view.status in (Status.SUCCESSFUL, Status.FAILED):
         _chosen_node(store, view, explanation, now)
     known = views_eta.package_times(store, view.id, now=now)

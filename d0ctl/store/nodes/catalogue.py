@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from d0ctl.model import NodeCapacity
+from d0ctl.schedule.node_state import NodeState
 from d0ctl.schedule.resources import NodeRoom, Requirement
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import setting
@@ -198,6 +199,14 @@ def requirement_of(row: Row | Mapping[str, Any], catalogue: Catalogue, **more: A
         barred=catalogue.barred_of_job(row["job_id"]),
         **more,
     )
+
+
+def may_fit_nowhere(store: Store, job: int, nodes: Iterable[NodeState]) -> bool:
+    """Return whether packages of a job that are not ready may fit on none of these nodes."""
+    rows = [row for row in store.rows("requirements_of_job", job=job) if not row["ready"]]
+    catalogue, known = Catalogue(store), list(nodes)
+    others = (requirement_of(row, catalogue) for row in rows)
+    return any(all(node.misfit(other) for node in known) for other in others)
 
 
 def requirement_of_package(store: Store, package: int) -> Requirement:

@@ -4,18 +4,20 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
 from d0ctl.errors import Refused
-from d0ctl.jobfile.spec import JobSpec, PackageSpec
 from d0ctl.schedule.node_state import serves
 from d0ctl.schedule.resources import Requirement
 from d0ctl.store.connection import Row, Selection, Store, as_json
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.standstill import node_views
 from d0ctl.units import REQUESTS, clean, count, listed
+
+if TYPE_CHECKING:
+    from d0ctl.jobfile.spec import JobSpec, PackageSpec
 
 MOST_NAMED = 3
 """How many nodes or requirements a message names; it counts the rest."""
@@ -81,7 +83,7 @@ class Nodes:
         return [view.name for view in views if view.node.misfit(requirement) is None] == [name]
 
 
-def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def wants(spec: "PackageSpec") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the software and the services that the binaries of a package need, each once."""
     if len(spec.binaries) == 1:
         only = spec.binaries[0]
@@ -92,7 +94,7 @@ def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
     )
 
 
-def space(spec: PackageSpec) -> int | None:
+def space(spec: "PackageSpec") -> int | None:
     """Return how much disk of a node a package may use, rounded up so that few rows differ.
 
     That is its `disk`; without it the sizes of its outputs and inputs and the largest work files
@@ -118,7 +120,7 @@ requested = attrgetter(*REQUESTS, "platform", "nodes", "exclude_nodes")
 """What a package requests of a node besides software and services."""
 
 
-def requirement_of_spec(spec: PackageSpec, catalogue: Catalogue, **more: Any) -> Requirement:
+def requirement_of_spec(spec: "PackageSpec", catalogue: Catalogue, **more: Any) -> Requirement:
     """Return the requirement of a package of a job file; `more` has what is not written there."""
     software, needs = (json.dumps(names) for names in wants(spec))
     return Requirement(
@@ -131,15 +133,37 @@ def requirement_of_spec(spec: PackageSpec, catalogue: Catalogue, **more: Any) ->
 def misfits_of_job(store: Store, job: int, *, now: float) -> list[Misfit]:
     """Return the requests of a job that no node can ever meet, one entry per requirement."""
     found = _misfits(store, store.rows("requirements_of_job", job=job), now)
-    return [group for group in found if group.nodes]
+    return [group for _, group in found if group.nodes]
 
 
 def misfits_selected(selected: Selection, *, now: float) -> list[Misfit]:
     """Return the same of packages that would run again; all of them if there are no nodes."""
-    return list(_misfits(selected.store, selected.rows("selected_requirements"), now))
+    rows = selected.rows("selected_requirements")
+    return [group for _, group in _misfits(selected.store, rows, now)]
 
 
-def _misfits(store: Store, rows: Iterable[Row], now: float) -> Iterator[Misfit]:
+def misfits_waiting(
+    store: Store, job: int, stage: int | None = None, line: int | None = None, *, now: float
+) -> dict[str, Misfit]:
+    """Return the requests of waiting packages that no node can ever meet, by such a package.
+
+    They are of a job, or of a stage or a line of it by its number. Requests of ready packages of
+    the same stage are left out: its standing has these.
+    """
+    rows = [row for row in store.rows("requirements_of_job", job=job)
+            if not row["ready"] and stage in (None, row["stage_seq"])]  # fmt: skip
+    found = {store.value("waiting_of_requirement", requirement=row["id"], line=line): group
+             for row, group in _misfits(store, rows, now) if group.nodes}  # fmt: skip
+    return {path: group for path, group in found.items() if path is not None}
+
+
+def misfits_of_package(store: Store, package: int, *, now: float) -> list[Misfit]:
+    """Return the request of a package if no node can ever meet it."""
+    found = _misfits(store, store.rows("requirement_of_package", package=package), now)
+    return [group for _, group in found if group.nodes]
+
+
+def _misfits(store: Store, rows: Iterable[Row], now: float) -> Iterator[tuple[Row, Misfit]]:
     """Yield the requirements that no node can meet, also if there are no nodes."""
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     for row in rows:
@@ -147,7 +171,7 @@ def _misfits(store: Store, rows: Iterable[Row], now: float) -> Iterator[Misfit]:
         against = nodes.against(requirement)
         if None not in against.values():
             reasons = {name: str(why) for name, why in against.items()}
-            yield Misfit(row["stage"], reasons, _adding(requirement, against))
+            yield row, Misfit(row["stage"], reasons, _adding(requirement, against))
 
 
 def _adding(requirement: Requirement, nodes: Collection[str]) -> str:
@@ -172,7 +196,7 @@ class Fit(Struct, frozen=True):
     """Nodes that could take them, but are drained or down, with this word."""
 
 
-def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
+def fits_of_spec(store: Store, spec: "JobSpec", *, now: float) -> list[Fit]:
     """Return the requests of each kind of a job's packages, with the nodes that could take them."""
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     asked = {
@@ -191,7 +215,7 @@ def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
     return found
 
 
-def misfits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Misfit]:
+def misfits_of_spec(store: Store, spec: "JobSpec", *, now: float) -> list[Misfit]:
     """Return the requests of a job that is not submitted yet that no node can ever meet."""
     return [
         Misfit(fit.stage, {name: str(why) for name, why in fit.nodes.items()})

@@ -444,10 +444,22 @@ select :node, :attempt
 
 -- name: requirements_of_job
 -- The requests of a job's packages to a node, and the stage of each requirement.
-select requirement.*, stage.name as stage
+select requirement.*, stage.name as stage, stage.seq as stage_seq
   from requirement join stage on stage.id = requirement.stage_id
  where requirement.job_id = :job
  order by requirement.id;
+
+-- name: waiting_of_requirement
+-- A waiting package with a requirement, of a line of its stage or of the first ones.
+select package_path.path
+  from requirement
+  join line on line.stage_id = requirement.stage_id
+           and line.seq between coalesce(:line, 1) and coalesce(:line, 100000)
+  join package on package.line_id = line.id and package.phase = 'waiting'
+              and package.requirement_id = requirement.id
+  join package_path on package_path.package_id = package.id
+ where requirement.id = :requirement
+ limit 1;
 
 -- name: requirements_to_run
 -- The requests of packages of jobs that have not ended, but for those that only deliver outputs.

@@ -175,9 +175,11 @@ select 0, count(distinct input.file_id), sum(coalesce(file.size, 1))
    and input.acquire = 'pre-fetch';
 
 -- name: requirement_of_package
--- The requirement of a package.
-select requirement.*
-  from package join requirement on requirement.id = package.requirement_id
+-- The requirement of a package, and its stage.
+select requirement.*, stage.name as stage
+  from package
+  join requirement on requirement.id = package.requirement_id
+  join stage on stage.id = requirement.stage_id
  where package.id = :package;
 
 -- name: transfer_backlog

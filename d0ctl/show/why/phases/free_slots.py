@@ -77,7 +77,7 @@ def why_not_taken(subject: Subject) -> str:
         _suggest_nodes(subject, rows, requirement)
         _full_too(subject, rows, requirement)
         if not away:
-            _close_matches(subject, rows, requirement)
+            close_matches(subject, rows, requirement)
         explanation.commands.append("d0ctl node list")
         return NO_NODE
     if away:
@@ -158,9 +158,7 @@ def _full_too(subject: Subject, rows: Sequence[NodeCapacity], requirement: Requi
     subject.explanation.commands += more_space.commands(store, full, missing, package)
 
 
-def _close_matches(
-    subject: Subject, rows: Sequence[NodeCapacity], requirement: Requirement
-) -> None:
+def close_matches(subject: Subject, rows: Sequence[NodeCapacity], requirement: Requirement) -> None:
     """Say which nodes could take it if a single request were dropped, and suggest an edit."""
     explanation = subject.explanation
     usable = [row for row in rows if row.state == "up" and not row.drained]

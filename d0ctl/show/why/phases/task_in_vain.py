@@ -3,7 +3,7 @@
 from pathlib import Path
 from shlex import quote
 
-from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.common import Explanation, GroupPart
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.submit import free_name
 from d0ctl.store.nodes.site import IN_VAIN
@@ -30,6 +30,14 @@ def of_job(store: Store, job: JobSummary, explanation: Explanation) -> None:
     """Add the commands for the task of a job; most jobs have none."""
     for task in views.of_jobs(store, [job.id]).values():
         add(store, task, explanation)
+
+
+def without_packages(store: Store, part: GroupPart, explanation: Explanation) -> None:
+    """Say that a task has made no packages yet, or never will."""
+    explanation.answer = f"{part.title} has no packages"
+    if task := views.of_jobs(store, [part.job.id]).get(part.job.id):
+        explanation.answer += f": its task is {task.status}{f': {task.note}' if task.note else ''}"
+        explanation.commands.append(f"d0ctl task why {task.name}")
 
 
 def _submit_again(store: Store, whole: Task, explanation: Explanation) -> None:
