@@ -82,6 +82,22 @@ def test_a_drop_counts_the_readers_that_stay_blocked(site: Site, d0ctl: Type) ->
     ) in done
 
 
+def test_a_reader_that_is_canceled_itself_does_not_wait_for_itself(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    d0ctl("finish", "prod", "--hard", "--yes")
+
+    plan = d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--dry-run").stdout
+    done = d0ctl("kill-line", "prod/1/2", "--drop-outputs").stdout
+
+    stays = "it is canceled itself: `d0ctl retry prod/2/1/1`"
+    assert f"  prod/2/1/1 loses 1 input, keeps 1; {stays}\n" in plan
+    assert f"`prod/2/1/1` stays blocked: {stays}\n" in done
+    assert d0ctl("retry", "prod/2/1/1").exit_code == 0
+    assert site.phase("prod/2/1/1") == "ready"
+
+
 def test_a_reader_is_blocked_by_a_failed_package_of_another_job(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

@@ -63,6 +63,17 @@ def test_a_hard_finish_ends_running_packages(site: Site, d0ctl: Type) -> None:
     assert d0ctl("finish", "prod", "--hard").exit_code == 4
 
 
+def test_the_history_of_a_hard_finish_counts_the_packages_it_kills(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    d0ctl("finish", "prod", "--hard")
+
+    entry = d0ctl("history", "prod").stdout.split("finish", 1)[1]
+    assert "8 packages" in entry
+    assert "to undo: d0ctl retry prod:canceled" in entry
+
+
 def test_nothing_of_a_job_that_is_being_finished_starts_again(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")

@@ -48,6 +48,8 @@ class FinishOptions(Options):
 class FinishPlan(Plan):
     """What finishing would do."""
 
+    idle: int = 0
+    """How many packages of whole jobs are canceled at once."""
     launched: int = 0
     """How many packages of whole jobs are launched."""
     silent: int = 0
@@ -88,7 +90,8 @@ def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> Fi
     return FinishPlan(
         request=request,
         jobs=tuple(job.name for job in free),
-        packages=sum(sum(job.counts.get(phase, 0) for phase in IDLE) for job in free),
+        packages=sum(sum(job.counts.get(phase, 0) for phase in ends) for job in free),
+        idle=sum(sum(job.counts.get(phase, 0) for phase in IDLE) for job in free),
         launched=sum(sum(job.counts.get(phase, 0) for phase in LIVE) for job in free),
         silent=sum(job.counts.get(Phase.UNREACHABLE, 0) for job in free),
         emptied=tuple(job.name for job in emptied),
@@ -164,7 +167,7 @@ def describe(plan: FinishPlan) -> Iterator[str]:
     own_end = "its end" if plan.launched == 1 else "their ends"
     ends = "be killed" if plan.request.options.hard else f"continue to {own_end}"
     running = f"; {count(plan.launched, 'running package')} would {ends}" if plan.launched else ""
-    yield f"would finish {wording.jobs(plan)}: {_number(plan.packages)} would be canceled{running}"
+    yield f"would finish {wording.jobs(plan)}: {_number(plan.idle)} would be canceled{running}"
     yield from _describe_end(plan)
     yield from undo.lasting(plan.undo, plan.before)
 
@@ -185,7 +188,7 @@ def report(plan: FinishPlan) -> Iterator[str]:
         silent = plan.silent if hard else 0
         launched, state = plan.launched - silent, "being killed" if hard else "still running"
         running = f", {count(launched)} {state}" if launched else ""
-        yield f"{_number(plan.packages + silent)} canceled{running}"
+        yield f"{_number(plan.idle + silent)} canceled{running}"
         yield from out_of_reach(silent, partial=partial)
         yield from undo.lasting(plan.undo, plan.before)
         yield from _freed(plan)

@@ -21,14 +21,14 @@ class LosingPackage(NamedTuple):
     left: int
     starts: bool
     obstacle: str
-    """Another package that keeps it blocked, and its phase."""
+    """What keeps it from starting: another package or its own phase."""
 
     @property
     def text(self) -> str:
         """How many inputs it loses and keeps, and what becomes of it then."""
         then = ", and will be ready" if self.starts else ""
         if self.obstacle:
-            then = f"; it waits for {self.obstacle}"
+            then = f"; {self.obstacle}"
         return f"{self.path} loses {count(self.lost, 'input')}, keeps {count(self.left)}{then}"
 
 
@@ -62,7 +62,7 @@ class LosingPackages(NamedTuple):
         for package in self.first_blocked[:1]:
             others = count(self.blocked - 1, "other package stays", "other packages stay")
             more = f"; {others} blocked, too" if self.blocked > 1 else ""
-            yield f"`{package.path}` stays blocked: it waits for {package.obstacle}{more}"
+            yield f"`{package.path}` stays blocked: {package.obstacle}{more}"
 
 
 NONE_LOSING = LosingPackages()
@@ -86,8 +86,12 @@ def losing_packages(selected: Selection, *, enough: bool) -> LosingPackages:
 
     def losing(row: Row) -> LosingPackage:
         cause = packages.get(causes.get(row["id"], 0))
-        obstacle = f"`{cause.path}`, which is {phase_word(cause.phase)}" if cause else ""
         path = packages[row["id"]].path
+        obstacle = ""
+        if cause is not None and cause.path == path:
+            obstacle = f"it is {phase_word(cause.phase)} itself: `d0ctl retry {path}`"
+        elif cause is not None:
+            obstacle = f"it waits for `{cause.path}`, which is {phase_word(cause.phase)}"
         return LosingPackage(path, row["lost"], row["left"], bool(row["starts"]), obstacle)
 
     return LosingPackages(

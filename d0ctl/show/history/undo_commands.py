@@ -15,7 +15,7 @@ from d0ctl.select.span import Span
 from d0ctl.store.views.shapes import ActionView
 from d0ctl.units import format_time, parse_time
 
-STOPS = frozenset({"hold", "kill", "kill-line", "node drain", "pause"})
+STOPS = frozenset({"finish", "hold", "kill", "kill-line", "node drain", "pause"})
 """Actions that stop something: the command that undoes them is listed with them."""
 
 LONGEST_UNDO = 300
