@@ -1,4 +1,4 @@
-"""Jobs that take all files of a stage of another job, which gets or loses lines."""
+"""Jobs that take files of a stage of another job, which gets or loses lines."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ AHEAD = (
     "`d0ctl update use`"
 )
 FOLLOW = (
-    "`use` takes all files of a stage whose lines or files change; "
+    "`use` takes files of a stage whose lines or files change; "
     "to have `use` follow: d0ctl update use"
 )
 
@@ -68,6 +68,44 @@ def test_a_job_says_that_another_has_got_or_lost_lines_until_it_is_updated(
     assert AHEAD not in d0ctl("why", "use").stdout
     assert "take" not in d0ctl("update", "prod").stdout
     assert faults(site.store) == []
+
+
+@pytest.mark.parametrize(
+    ("taken", "is_named"),
+    [('{from: prod/sim, match: "sim-1*"}', False), ("{from: prod/1, match: 'sim-2'}", False),
+     ("{from: prod/sim, match: sim-2}", False), ("{from: prod/sim, match: sim-*}", True),
+     ('{from: prod/sim, match: "{of}-*"}', True), ('{match: "sim-1", from: prod/sim}', True)],
+)  # fmt: skip
+def test_a_job_whose_pattern_takes_none_of_the_new_files_need_not_follow(
+    d0ctl: Type, maker: Path, taken: str, is_named: bool
+) -> None:
+    other = maker.parent / "other.yaml"
+    other.write_text(READER.replace("use", "other").replace("{from: prod/sim}", taken).replace(
+        "{run:", "{for: {of: [sim]}, run:"))  # fmt: skip
+    assert d0ctl("submit", str(other)).exit_code == 0
+    maker.write_text(MAKER.replace("[1, 2]", "[1, 2, 3]"))
+
+    updated = d0ctl("update", "prod").stdout
+
+    ahead = AHEAD.replace("use", "other") in " ".join(d0ctl("why", "other").stdout.split())
+    assert (("other job" in updated or "`other`" in updated), ahead) == (is_named, is_named)
+
+
+def test_a_job_that_reads_the_same_files_as_before_says_so_when_it_follows(
+    d0ctl: Type, maker: Path
+) -> None:
+    other = maker.parent / "other.yaml"
+    taken = '{match: "sim-1", from: prod/sim}'
+    other.write_text(READER.replace("use", "other").replace("{from: prod/sim}", taken))
+    assert d0ctl("submit", str(other)).exit_code == 0
+    maker.write_text(MAKER.replace("[1, 2]", "[1, 2, 3]"))
+    d0ctl("update", "prod")
+
+    planned, updated = d0ctl("update", "other", "--dry-run").stdout, d0ctl("update", "other").stdout
+
+    assert planned.startswith("would update `other`: it reads the same files as before\n")
+    assert updated.startswith("`other` reads the same files as before\n")
+    assert "already matches" in d0ctl("update", "other").stdout
 
 
 def test_nothing_is_said_of_stages_that_a_job_does_not_read(
@@ -212,7 +250,7 @@ def test_jobs_that_read_a_stage_by_a_name_that_it_loses_are_named(
 
     for page in (planned, updated):
         assert f"{change}, then: d0ctl update use\n" in page
-        assert "takes all files" not in page and "`other`" not in page
+        assert "takes files" not in page and "`other`" not in page
     for asked in (("why", "use"), ("status", "use"), ("results", "use")):
         answer = d0ctl(*asked)
         assert lacks in " ".join((answer.stdout + answer.stderr).split())

@@ -86,7 +86,7 @@ class UpdatePlan(Plan):
     reads_gone: bool
     """Whether the job file before reads jobs that are gone, so that it can't be taken again."""
     followers: Sequence[Follower]
-    """The jobs that take all files of a stage that gets or loses lines."""
+    """The jobs that take files of a stage that come or go."""
     renamed: Sequence[RenamedStage]
     """The stages that other job files read by a name that they lose."""
     dropped: str
@@ -223,7 +223,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if followers := [follower for follower in plan.followers if follower not in apart]:
         first, rest = followers[0].name, followers[1:]
         others = f", and {count(len(rest), 'other job')}" if rest else ""
-        take = f"{'take' if rest else 'takes'} all files of a stage whose lines or files change"
+        take = f"{'take' if rest else 'takes'} files of a stage whose lines or files change"
         update = undo.command("update", [first])
         yield f"`{first}`{others} {take}; to have `{first}` follow: {update}"
     yield from fitting.not_taken(plan.misfits)

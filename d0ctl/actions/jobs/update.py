@@ -22,6 +22,7 @@ from d0ctl.store.jobs.correction import correct, corrected_spec, planning
 from d0ctl.store.jobs.correction.changed_requests import change_keys, changed_requests
 from d0ctl.store.jobs.correction.comparison import Comparison
 from d0ctl.store.jobs.correction.texts import (
+    ChangedStage,
     followers,
     has_text,
     is_taken_back,
@@ -129,11 +130,17 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     )  # fmt: skip
 
 
-def _changed_stages(outline: planning.Outline) -> set[int]:
-    """Return the stages that get or lose lines, or whose packages make files of other names."""
-    changed = outline.again | outline.written
-    others = {stage.seq for stage in outline.found.stages if stage.makes_others(changed)}
-    return outline.found.other_lines | others
+def _changed_stages(outline: planning.Outline) -> dict[int, ChangedStage]:
+    """Return the stages that get or lose lines, or whose packages make files of other names, by
+    their numbers.
+    """
+    changed, known = outline.again | outline.written, outline.found.other_lines
+    found = {key: ChangedStage() for key in known}
+    return found | {
+        stage.seq: ChangedStage(stage.old.name if stage.old else "", stage.other_files())
+        for stage in outline.found.stages
+        if stage.seq in known or stage.makes_others(changed)
+    }
 
 
 def _settings(store: Store, job: JobSummary, spec: JobSpec) -> Iterator[str]:
@@ -187,7 +194,8 @@ def update(store: Store, plan: UpdatePlan, by: Author) -> None:
 
 def describe(plan: UpdatePlan) -> Iterator[str]:
     """Say what would happen to which packages."""
-    yield f"would update `{plan.name}`" + (": nothing to change" if plan.changes_nothing else "")
+    same = ": nothing to change" if plan.is_empty else ": it reads the same files as before"
+    yield f"would update `{plan.name}`" + same * plan.changes_nothing
     yield from said(plan, named=True)
 
 
@@ -199,6 +207,8 @@ def report(plan: UpdatePlan) -> Iterator[str]:
 
 def _unchanged(name: str, plan: UpdatePlan) -> str:
     options, spec = plan.request.options, plan.request.options.spec
+    if not plan.is_empty:
+        return f"`{name}` reads the same files as before"
     if plan.is_taken_back and options.follows_job:
         return f"nothing to change in `{name}`"
     if has_file(spec.source):

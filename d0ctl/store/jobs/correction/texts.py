@@ -3,13 +3,18 @@
 import json
 import re
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.submit import JobText, text_of
+
+_MATCH = r"""(?:["']?\s*,?\s*["']?match["']?:\s*"""
+_MATCH += r"""(?:"([^"\\]*)"|'([^']*)'|([^\s"'{}\[\],#]+)(?=[ \t]*(?:$|[\n,}\]#]))))?"""
+"""The `match` behind a `from`, of which one group has the pattern; else they are empty."""
 
 
 def previous_text(store: Store, job: int) -> JobText | None:
@@ -103,23 +108,47 @@ def are_additions_read(store: Store, job: int, *, since: float) -> bool:
 
 
 class Follower(NamedTuple):
-    """A job that takes all files of a stage of another one."""
+    """A job that takes files of a stage of another one."""
 
     id: int
     name: str
 
 
-def followers(store: Store, job: int, name: str, stages: Collection[int]) -> list[Follower]:
-    """Return the other jobs whose job files take all files of one of these stages of a job."""
+class ChangedStage(NamedTuple):
+    """A stage whose lines or files change: its name, and the files that come or go, if known."""
+
+    name: str = ""
+    files: Collection[str] = ()
+
+
+def followers(
+    store: Store, job: int, name: str, stages: Mapping[int, ChangedStage]
+) -> list[Follower]:
+    """Return the other jobs whose job files take files of these stages of a job that come or go."""
     if not stages:
         return []
     rows = store.rows("readers_of_stages", job=job, stages=json.dumps([*stages]))
-    return [Follower(*row) for row in rows if _takes_stage(text_of(store, row["id"]), name)]
+    return [Follower(*row) for row in rows if _takes_any(text_of(store, row["id"]), name, stages)]
 
 
-def _takes_stage(known: JobText | None, name: str, stage: str = "") -> bool:
-    end = rf"{re.escape(stage)}(?![\w.-])" if stage else ""
-    path = rf"(?<![\w.-]){re.escape(name)}/{end}"
+def _takes_any(known: JobText | None, name: str, stages: Mapping[int, ChangedStage]) -> bool:
+    """Return whether a job file takes files of one of these stages, as far as its text says."""
+    entry = rf"(?<![\w.-]){re.escape(name)}/([\w.-]*){_MATCH}"
+    for stage, *quoted in re.findall(entry, known.text) if known else ():
+        changed = [of for seq, of in stages.items() if stage in ("", str(seq), of.name or stage)]
+        pattern = re.sub(r"\{[^{}]*\}", "*", "".join(quoted)) or "*"
+        if any(_may_match(of.files, pattern) for of in changed):
+            return True
+    return False
+
+
+def _may_match(files: Collection[str], pattern: str) -> bool:
+    """Return whether one of these files matches; names of late outputs are not known yet."""
+    return not files or any(fnmatchcase(name, pattern) or "*" in name for name in files)
+
+
+def _takes_stage(known: JobText | None, name: str, stage: str) -> bool:
+    path = rf"(?<![\w.-]){re.escape(name)}/{re.escape(stage)}(?![\w.-])"
     return known is not None and re.search(path, known.text) is not None
 
 

@@ -64,6 +64,15 @@ class NewStage(Struct):
             if (package := line.standing(number)) is not None
         )
 
+    def other_files(self) -> set[str]:
+        """Return the names of files that only the job, or only the job file, lets it make."""
+        there = [line for line in (self.old.lines if self.old else ()) if not line.is_dropped]
+        made = {name for line in there for package in line.packages
+                for name in package.definition.makes}  # fmt: skip
+        lines = [line for line in self.lines if not line.stays_dropped]
+        return made ^ {name for line in lines for definition in line.definitions
+                       for name in definition.makes}  # fmt: skip
+
     def complete_without(self) -> Iterator[int]:
         """Iterate over its packages that the job file has exactly without their dropped inputs."""
         for line in self.lines:
