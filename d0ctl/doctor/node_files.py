@@ -14,7 +14,7 @@ from d0ctl.model import Node
 from d0ctl.nodes.inventory import Survey, is_another, survey
 from d0ctl.store import Store
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.checks.belongings import KnownAttempt, attempts, copies, to_remove
+from d0ctl.store.checks.belongings import KnownAttempt, KnownCopy, attempts, copies, to_remove
 from d0ctl.store.clusters import doubt
 from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.nodes import registry
@@ -225,14 +225,14 @@ class _NodeContents:
         """Yield copies that the database knows but are missing; a cache in doubt is one finding."""
         if self._node.doubted is not None:
             return
-        found = [row.path for row, name in self._copies if name not in self._found.files]
+        found = [row for row, name in self._copies if name not in self._found.files]
         yield from self._listed("copy", found, "is recorded as a copy, but does not exist")
 
     def changed(self) -> Iterator[Finding]:
         """Yield copies whose size or time changed, or with other contents."""
         seen = [(row, name, self._found.copies[name]) for row, name in self._copies
                 if name in self._found.copies]  # fmt: skip
-        others = [row.path for row, _, found in seen
+        others = [row for row, _, found in seen
                   if is_another(row, found) and self._node.doubted is None]  # fmt: skip
         yield from self._listed("copy", others, "was changed since it was copied there")
         spoilt = [(name, row.maker) for row, name, found in seen
@@ -258,14 +258,13 @@ class _NodeContents:
                     "spool", self._at(path), "was left by an interrupted process"
                 )
 
-    def _listed(self, check: str, paths: list[str], detail: str) -> Iterator[Finding]:
-        for path in paths[:MOST]:
-            short = path.removeprefix(f"{self._base}/")
-            yield self._finding(
-                check, short, detail, "its maker runs again when a package needs it"
-            )
-        if len(paths) > MOST:
-            more = f"{count(len(paths) - MOST)} more, each of which {detail}"
+    def _listed(self, check: str, found: list[KnownCopy], detail: str) -> Iterator[Finding]:
+        for row in found[:MOST]:
+            again = "its maker runs" if row.maker else "it is copied there"
+            short = row.path.removeprefix(f"{self._base}/")
+            yield self._finding(check, short, detail, f"{again} again when a package needs it")
+        if len(found) > MOST:
+            more = f"{count(len(found) - MOST)} more, each of which {detail}"
             yield self._finding(check, f"{self._base}", more, f"d0ctl node check {self._name}")
 
     def _swept(self, check: str, subject: str, detail: str) -> Finding:

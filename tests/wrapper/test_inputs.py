@@ -149,11 +149,25 @@ def test_a_file_that_its_owner_changed_is_copied_again(node: Client, mine: Path)
 
 def test_all_packages_share_one_copy_and_report_it_once(node: Client, mine: Path) -> None:
     (staged,) = run(node, "cp raw out", original(mine))["staged"]
+    known = original(mine) | {name: staged[name] for name in ("path", "inode", "mtime")}
 
-    end = run(node, "cp raw out", original(mine) | {"path": staged["path"]}, attempt=2)
+    end = run(node, "cp raw out", known, attempt=2)
 
     assert end["outcome"] == "successful", end
     assert end["staged"] == []
+
+
+def test_a_copy_that_is_made_anew_with_the_same_contents_is_reported(
+    node: Client, mine: Path
+) -> None:
+    (staged,) = run(node, "cp raw out", original(mine))["staged"]
+    known = original(mine) | {name: staged[name] for name in ("path", "inode", "mtime")}
+    Path(staged["path"]).unlink()
+
+    (again,) = run(node, "cp raw out", known, attempt=2)["staged"]
+
+    assert again["path"] == staged["path"]
+    assert again["mtime"] != staged["mtime"]
 
 
 @pytest.mark.parametrize("what", ["size", "time", "file"])

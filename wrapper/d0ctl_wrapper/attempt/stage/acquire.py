@@ -28,6 +28,9 @@ from d0ctl_wrapper.protocol.text import one_line
 
 Entry = Dict[str, Any]
 
+KNOWN = ("path", "inode", "mtime")
+"""By these the control host knows a copy."""
+
 MOST_NEAR = 1000 * 1000
 """The most bytes of a file that the wrapper copies itself."""
 
@@ -65,9 +68,9 @@ def fetch(folder: AttemptFolder, launch: Launch, runner: TransferRunner) -> Acqu
     for entry in launch["inputs"]:
         if _source(entry) is None or _is_here(entry):
             continue
-        known = entry["path"]
+        known = {name: entry[name] for name in KNOWN}
         fetched = _fetch_or_fail(folder.node, entry, runner, staging, acquired)
-        if entry["original"] is None or entry["path"] != known:
+        if entry["original"] is None or known != {name: entry[name] for name in KNOWN}:
             acquired.staged.append(fetched)
     return acquired
 
