@@ -49,6 +49,29 @@ def test_nor_is_it_once_its_node_was_removed(d0ctl: Type, failed: Site) -> None:
     assert LOGS not in failures
 
 
+def test_the_last_lines_of_a_log_on_a_removed_node_are_all_there_is(
+    d0ctl: Type, site: Site
+) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=4)
+    site.up()
+    site.submit(production(lines=1))
+    site.launch("prod/1/1/1", "far")
+    site.end("prod/1/1/1", "failed", reason="exit-code", exit_code=3, binary=1, stderr="no beam\n")
+    assert LOGS in d0ctl("logs", "prod", "--failed").stdout
+    assert d0ctl("node", "remove", "far", "--yes").exit_code == 0
+
+    failures = d0ctl("logs", "prod", "--failed")
+
+    assert (failures.exit_code, "│ no beam" in failures.stdout) == (0, True)
+    assert "    its log can't be read: node `far` was removed" in failures.stdout
+    assert LOGS not in failures.stdout
+    refused = d0ctl("logs", "prod/1/1/1")
+    assert (refused.exit_code, refused.stderr.splitlines()) == (3, [
+        "d0ctl: its node `far` was removed", "d0ctl status prod/1/1/1"
+    ])  # fmt: skip
+    assert "no beam" in d0ctl("status", "prod/1/1/1").stdout
+
+
 def test_nor_is_that_of_a_binary_that_has_not_run(d0ctl: Type, failed: Site) -> None:
     assert "d0ctl logs" not in d0ctl("why", "prod/1/1/2/1").stdout
     assert "d0ctl logs" not in d0ctl("status", "prod/1/1/2/1").stdout

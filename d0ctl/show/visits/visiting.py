@@ -71,10 +71,13 @@ def attempt_of(store: Store, package: PackageView, number: int | None) -> Attemp
     )
 
 
-def where(store: Store, tried: AttemptView) -> AttemptLocation:
-    """Return where the files of an attempt are. Raises NotFound if its node was removed."""
+def where(store: Store, tried: AttemptView, path: str = "") -> AttemptLocation:
+    """Return where the files of an attempt are. Raises NotFound if its node was removed; with the
+    path of its package it names what the database still has.
+    """
     row = registry.find(store, tried.node_name)
     if row is None:
-        raise NotFound(f"its node `{tried.node_name}` was removed")
+        hint = f"d0ctl status {path}" if path else None
+        raise NotFound(f"its node `{tried.node_name}` was removed", hint=hint)
     base = tried.base or row.base
     return AttemptLocation(store.home, site_name(store), address_of(row), base, tried.id)

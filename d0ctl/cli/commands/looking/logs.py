@@ -106,10 +106,11 @@ def _print(
     from d0ctl.show import following
     from d0ctl.show.visits import visiting
 
-    tried = visiting.attempt_of(store, browse.package(store, wanted), attempt)
+    package = browse.package(store, wanted)
+    tried = visiting.attempt_of(store, package, attempt)
     if tried.began_why:
         say(following.resumed(tried))
-    with visit(visiting.where(store, tried)) as here:
+    with visit(visiting.where(store, tried, package.path)) as here:
         sizes = {entry["name"]: entry["size"] for entry in here.listing()["entries"]}
         printed_names = [name for name in names if sizes.get(name)]
         if not printed_names:

@@ -14,6 +14,7 @@ from d0ctl.nodes.visits.peek import AttemptReader, visit
 from d0ctl.show import failed_logs
 from d0ctl.show.failed_logs import FailedLog, Logs
 from d0ctl.show.visits import visiting
+from d0ctl.show.why.common import unreadable_log
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, failure_counts, selection
 from d0ctl.units import clean
@@ -45,6 +46,8 @@ def run(selector: str, lines: int, json: bool) -> None:
             failures = failure_counts.last_of_selected(selected, MOST_READ)
             earlier = 0 if failures else _earlier_failures(store, selector, now)
         logs = failed_logs.grouped(failures, lines)
+        for log in _shown(logs):
+            log.trouble = unreadable_log(store, log.failure.node_name) if log.lines else None
         answered = bool(store.home.archive) or _read_stdout(store, logs, lines)
     name = selector.partition(":")[0]
     if json:
@@ -66,10 +69,13 @@ def _earlier_failures(store: Store, selector: str, now: float) -> int:
     return sum(reason.count for reason in failure_counts.reasons_of_selected(selected))
 
 
+def _shown(logs: Logs) -> list[FailedLog]:
+    return [log for found in logs.values() for log in found[: failed_logs.MOST_LOGS]]
+
+
 def _read_stdout(store: Store, logs: Logs, lines: int) -> bool:
     """Read the end of stdout where stderr is empty; return whether all nodes answered."""
-    silent = [log for found in logs.values() for log in found[: failed_logs.MOST_LOGS]
-              if not log.lines]  # fmt: skip
+    silent = [log for log in _shown(logs) if not log.lines]
     down: dict[str, str] = {}
     for log in silent[:MOST_VISITED]:
         node = log.failure.node_name
