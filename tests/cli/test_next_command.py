@@ -59,7 +59,7 @@ def test_software_that_is_on_no_node_is_named(d0ctl: Type) -> None:
     d0ctl("software", "add", "reco/v1", "--script", "true")
 
     assert d0ctl("software", "where", "reco/v1").stdout == (
-        "`reco/v1` is on no node yet: d0ctl software push reco/v1\n"
+        "no node is known to have `reco/v1`: d0ctl software push reco/v1\n"
     )
 
 

@@ -74,7 +74,9 @@ def test_software_is_added_listed_and_removed(
         4, True,
     )  # fmt: skip
     assert d0ctl("software", "remove", "reco/v1", "--platform", "sl6").exit_code == 3
-    assert d0ctl("software", "remove", "reco/v1").stdout == "removed `reco/v1`\n"
+    removed = d0ctl("software", "remove", "reco/v1").stdout.splitlines()
+    assert removed == ["removed `reco/v1` from the catalogue",
+                       "nodes that have it keep it: d0ctl software purge reco/v1"]  # fmt: skip
     assert d0ctl("software", "remove", "reco/v1").exit_code == 3
 
 

@@ -13,9 +13,9 @@ NO_SOFTWARE = "no software yet: d0ctl software add NAME/VERSION --archive FILE"
 
 
 def nowhere(title: str | None) -> str:
-    """Return that some software, or all of it, is on no node."""
-    named = f"`{clean(title)}` is on no node" if title else "no software on nodes"
-    return f"{named} yet: d0ctl software push {title or 'NAME/VERSION'}"
+    """Return that no node is known to have some software, or any."""
+    named = f"`{clean(title)}`" if title else "software"
+    return f"no node is known to have {named}: d0ctl software push {title or 'NAME/VERSION'}"
 
 
 MOST_JOBS = 3
@@ -55,8 +55,9 @@ def after_use(user: str) -> str:
 
 
 def removed(title: str) -> str:
-    """Return that software was removed."""
-    return f"removed `{title}`"
+    """Return that software was removed, and what removes it from nodes."""
+    return (f"removed `{title}` from the catalogue\n"
+            f"nodes that have it keep it: d0ctl software purge {title}")  # fmt: skip
 
 
 def place_cells(copy: SoftwarePlace, now: float) -> list[Cell]:

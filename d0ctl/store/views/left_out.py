@@ -257,7 +257,7 @@ def _parameters(rows: Sequence[Row]) -> RetryParameters | None:
 
 
 def ahead_of(store: Store, job: int) -> list[str]:
-    """Return the jobs that have got or lost lines since a job took all files of a stage of them."""
+    """Return the jobs that have got or lost lines since a job took files of a stage of them."""
     return [row["name"] for row in store.rows("ahead_of", job=job)]
 
 

@@ -245,7 +245,7 @@ select 1
  limit 1;
 
 -- name: leave_behind
--- A job takes all files of a stage of another one, whose lines have changed.
+-- A job takes files of a stage of another one whose lines or files have changed.
 update need set behind = 1 where job_id = ? and maker_id = ?;
 
 -- name: catch_up
@@ -253,7 +253,7 @@ update need set behind = 1 where job_id = ? and maker_id = ?;
 update need set behind = 0 where job_id = :job and behind = 1;
 
 -- name: ahead_of
--- The jobs whose lines have changed since a job, which takes all files of a stage, was corrected.
+-- The jobs whose lines or files have changed since a job that takes them was corrected.
 select job.name from need join job on job.id = need.maker_id
  where need.job_id = :job and need.behind = 1
  order by job.id;
