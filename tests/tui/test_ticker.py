@@ -40,6 +40,17 @@ def test_the_ticker_shows_failures_actions_nodes_and_ends_of_jobs(site: Site) ->
     assert len(notable.latest(site.store, 2, until=now + 3)) == 2
 
 
+def test_the_ticker_still_shows_that_a_node_was_down_once_it_is_up_again(site: Site) -> None:
+    now = time.time()
+    for state, at in (("down", now + 1), ("up", now + 2)):
+        rows.change(site.store, "node", state=state, since=at, last_error="no route")
+
+    found = [(one.subject, one.state, one.at - now)
+             for one in notable.latest(site.store, 10, until=now + 3)]  # fmt: skip
+
+    assert found == [("localhost", "up", pytest.approx(2)), ("localhost", "down", pytest.approx(1))]
+
+
 def test_a_drain_by_d0ctl_names_it_once() -> None:
     note = noted(NodeFailing("prod/1", 3, 3, {"exit-code": 3}, {"successful": 7, "failed": 0}, []))
     events = [Notable("action", 100.0, "hole", "node drain", actor="d0ctl", note=note),

@@ -20,7 +20,7 @@ select at, target as subject, verb as state, actor, note
  limit :limit;
 
 -- name: notable_nodes
--- When nodes entered their states, or were drained, until a time.
+-- When nodes entered their states, or were drained, until a time, and when they went down before.
 select since as at, name as subject, state, last_error as note
   from node
  where since <= :until and state <> 'unknown'
@@ -28,6 +28,14 @@ union all
 select drained_at, name, 'drained', drain_note
   from node
  where drained = 1 and drained_at <= :until
+union all
+select at, name, 'down', error
+  from (select began as at, node_name as name, error
+          from node_outage
+         where kind = 'down' and ended is not null and began <= :until
+         order by id desc
+         limit :limit) as outage
+ where not exists (select 1 from node where node.name = outage.name and node.since = outage.at)
  order by at desc
  limit :limit;
 
