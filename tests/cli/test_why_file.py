@@ -162,6 +162,7 @@ def test_why_of_a_partial_file_mentions_it(site: Site, d0ctl: Type) -> None:
 
     assert found["status"] == "partial"
     assert "is partial: 10 B, written by `prod/1/1/1`" in found["answer"]
+    assert "10 B, partial" in d0ctl("file", "list", "prod:gen-1").stdout
 
 
 def test_a_late_output_says_how_many_files_it_stands_for(site: Site, d0ctl: Type) -> None:

@@ -45,6 +45,7 @@ class FileLine(Struct, frozen=True):
     caches: Sequence[str]
     stored_at: Sequence[str]
     removed: float | None
+    is_partial: bool = False
 
 
 class File(Struct, frozen=True):
@@ -64,7 +65,7 @@ def line_of(home: Home, row: FileRow) -> FileLine:
         row.disposition or row.dispositions, bool(row.present), bool(row.dropped),
         bool(row.result), _in_results(home, row), bool(home.archive),
         [name for name in caches if not (is_away and name == CONTROL)], row.stored,
-        row.removed,
+        row.removed, bool(row.partial),
     )  # fmt: skip
 
 
@@ -93,7 +94,7 @@ def cells(line: FileLine) -> list[Cell]:
     return [
         (line.path, "strong"),
         line.maker or "from outside",
-        "" if line.size is None else size(line.size),
+        "" if line.size is None else size(line.size) + ", partial" * line.is_partial,
         line.disposition or "while it is needed",
         _locations(line),
     ]
