@@ -179,6 +179,8 @@ def nothing_for(
     if unchanged.keys() == {Phase.HELD} and past != "held":
         are_paused = all(kind.is_parked for kind in pause.pausable(selected))
         verb = "resume" if are_paused else "release"
+    if unchanged.keys() == {Phase.FAILED} and past == "held":
+        verb = "acknowledge"  # they start by no schedule, only by a retry
     if unchanged.keys() == {Phase.UNREACHABLE}:
         verb, entry = "why", None  # they wait for their nodes: no action is the cause
     return Conflict(f"no {noun or 'package'}s of {quoted(target.brief)} can be {past}: {states}",

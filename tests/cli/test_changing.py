@@ -236,6 +236,18 @@ def test_the_undo_of_a_change_names_all_its_selectors(site: Site, d0ctl: Type) -
     assert site.phase("prod/1/4/1") == "ready"
 
 
+def test_failed_packages_can_be_acknowledged_but_not_held(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.fail("prod/1/1/1")
+
+    refused = d0ctl("hold", "prod:failed")
+
+    assert refused.stderr.splitlines() == [
+        "d0ctl: no packages of `prod:failed` can be held: 1 failed",
+        "d0ctl acknowledge prod:failed",
+    ]
+
+
 def test_a_selector_of_several_that_matches_nothing_is_an_error_and_changes_nothing(
     site: Site, d0ctl: Type
 ) -> None:

@@ -141,7 +141,7 @@ ACTION = Action(
     help="Keep jobs or packages from being scheduled.",
     more_help="Packages on nodes continue, also those queued there. Holding a whole job does not "
     "change its packages.",
-    example="'reco001/2/*:failed' --reason 'bad calibration'",
+    example="'reco001/2/*:ready' --reason 'bad calibration'",
     past="held",
     options=Options,
     plan=plan,
