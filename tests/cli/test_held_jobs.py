@@ -127,3 +127,17 @@ def test_a_job_that_a_person_stops_does_not_stand_still_for_packages_that_no_nod
     assert why.startswith("nothing of job `prod` starts: job `prod` has been ")
     assert "- `prod`: no node can take 1 package: `localhost`: " in why
     assert "stands still" not in why + status + d0ctl("status", "prod", "-q").stdout
+
+
+def test_why_of_a_job_with_failures_leads_to_a_package_that_is_held_beside_them(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=3))
+    site.fail("prod/1/1/1")
+    d0ctl("hold", "prod/1/2/1")
+
+    answer = d0ctl("why", "prod").stdout
+
+    assert "- 1 package is held\n" in answer
+    assert "  $ d0ctl why prod/1/2/1\n" in answer
+    assert "$ d0ctl release prod/1/2/1" in d0ctl("why", "prod/1/2/1").stdout

@@ -26,6 +26,10 @@ def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
             )
     if counts.get("held", 0) > 1:
         _command_all_held(store, part, explanation)
+    answered = any(command.startswith(("d0ctl release ", "d0ctl resume "))
+                   for command in explanation.commands)  # fmt: skip
+    if counts.get("held") and not answered:
+        explanation.commands += [f"d0ctl why {row.path}" for row in part.sample([Phase.HELD], 1)]
     if part.job.blocked and counts.get("waiting"):
         explanation.facts.append(_blocked(store, part, counts["waiting"]))
         _add_required(store, part, explanation)
