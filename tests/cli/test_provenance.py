@@ -168,6 +168,29 @@ def test_the_text_of_a_file_has_the_runs_that_led_to_it_in_words(
     assert "export prod:r --format text`" in d0ctl("why", "prod:r").stdout
 
 
+def test_the_text_of_a_file_begins_with_the_runs_of_other_jobs_that_led_to_it(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    for name, run, read in (
+        ("a", "date > a1", ""), ("b", "cp a1 b1", "a:a1"), ("c", "cat a2 b1 > c1", "a:a2, b:b1")
+    ):  # fmt: skip
+        lines = [f'{{run: "{run}", inputs: [{read}], outputs: {name}1}}']
+        lines += ["{run: date > a2, outputs: a2}", "{run: date > a3, outputs: a3}"] * (name == "a")
+        (tmp_path / "job.yaml").write_text(
+            f"job: {name}\nstages: [{{lines: [{', '.join(lines)}]}}]\n"
+        )
+        assert d0ctl("submit", str(tmp_path / "job.yaml")).exit_code == 0
+        for number, _ in enumerate(lines, 1):
+            site.finish(f"{name}/1/{number}/1")
+
+    text = d0ctl("export", "c:c1", "--format", "text").stdout
+
+    assert [each.partition("\n")[0].split()[0] for each in text.split("\n\n")] == [
+        "a/1/1/1/1", "a/1/2/1/1", "b/1/1/1/1", "c/1/1/1/1"
+    ]  # fmt: skip
+    assert "    read        a:a2, 10 B" in text
+
+
 @pytest.mark.usefixtures("made")
 def test_provenance_leaves_out_packages_that_have_not_succeeded(site: Site, d0ctl: Type) -> None:
     site.fail("prod/2/1/1")

@@ -47,7 +47,9 @@ def _ro_crate(store: Store, job: definition.JobRows, file: str | None, now: floa
 
 
 def _text(store: Store, job: definition.JobRows, file: str | None, now: float) -> str:
-    return runs_text.text(job, _runs(store, job, file, now))
+    runs = _runs(store, job, file, now)
+    others = provenance.of_other_jobs(store, runs, job.row["name"], now=now)
+    return runs_text.text([*others, *runs])
 
 
 FORMATS: dict[str, Callable[[Store, definition.JobRows, str | None, float], str]] = {

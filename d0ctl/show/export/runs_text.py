@@ -1,18 +1,24 @@
 """The runs of a job, or those that led to a file, as text to read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from d0ctl.store.views.job_files.definition import JobRows
 from d0ctl.store.views.job_files.provenance import FileFacts, Run
 from d0ctl.units import clean, duration, iso, listed, size
 
 
-def text(job: JobRows, runs: list[Run]) -> str:
-    """Return a paragraph for each run, in the order of the job file."""
-    name = job.row["name"]
+def text(runs: Sequence[Run]) -> str:
+    """Return a paragraph for each run, and which other jobs have made files that they read."""
+    paragraphs = [[*_lines(run, _job_of(run))] for run in runs]
+    read = dict.fromkeys(file.job for run in runs for file in run.read)
+    if absent := [f"`{job}`" for job in read if job not in set(map(_job_of, runs))]:
+        paragraphs.append([f"the runs of {listed(absent)} that led to these are not known here"])
     return "\n".join(
-        "".join(f"{clean(line, lines=True)}\n" for line in _lines(run, name)) for run in runs
+        "".join(f"{clean(line, lines=True)}\n" for line in lines) for lines in paragraphs
     )
+
+
+def _job_of(run: Run) -> str:
+    return run.path.partition("/")[0]
 
 
 def _lines(run: Run, job: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from d0ctl.errors import NotFound
 from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.select import Selector, parse
@@ -85,17 +86,43 @@ def runs_of_job(store: Store, job: str, *, now: float) -> list[Run]:
     return _runs(store, parse(job), now)
 
 
-def leading_to(runs: list[Run], file: int) -> list[Run]:
-    """Return the runs of a job without which a file would not be as it is, in their order."""
+def leading_to(runs: list[Run], *wanted: int) -> list[Run]:
+    """Return the runs without which these files would not be as they are, in their order."""
     makers = {file.id: run for run in runs for file in run.made}
     found: dict[int, Run] = {}
-    files = [file]
+    files = [*wanted]
     while files:
         run = makers.get(files.pop())
         if run is not None and id(run) not in found:
             found[id(run)] = run
             files += [file.id for file in run.read if file.earlier_of is None]
     return [run for run in runs if id(run) in found]
+
+
+def of_other_jobs(store: Store, runs: list[Run], job: str, *, now: float) -> list[Run]:
+    """Return the runs of other jobs that led to the files which these runs of a job have read.
+
+    Those of jobs that were removed or archived are missing.
+    """
+    found: dict[str, list[Run]] = {job: []}
+    ahead = runs
+    while ahead:
+        names = dict.fromkeys(file.job for run in ahead for file in run.read)
+        others = {name: _if_known(store, name, now) for name in names if name not in found}
+        found |= others
+        ahead = [run for of_job in others.values() for run in of_job]
+    read = [file.id for run in runs for file in run.read
+            if file.job != job and file.earlier_of is None]  # fmt: skip
+    # a job is submitted after those that it reads, so that its packages have greater ids
+    in_order = sorted(filter(None, found.values()), key=lambda of_job: of_job[0].package_id)
+    return leading_to([run for of_job in in_order for run in of_job], *read)
+
+
+def _if_known(store: Store, job: str, now: float) -> list[Run]:
+    try:
+        return runs_of_job(store, job, now=now)
+    except NotFound:
+        return []
 
 
 def run_of_file(store: Store, file: int, maker: str, *, now: float) -> Run | None:
