@@ -463,7 +463,7 @@ update line
  where dropped is null
    and id in (select line_id from selected_package_state)
    and not exists (select 1 from package
-                    where package.line_id = line.id and package.phase <> 'dropped'
+                    where package.line_id = line.id and package.phase not in ('dropped', 'done')
                       and package.id not in (select package_id from selected_package));
 
 -- name: selected_by_phase
