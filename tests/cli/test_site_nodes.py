@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
+from d0ctl.model import Address
 from d0ctl.store.nodes import draining, registry
 from tests.cli.catalogue import write
 from tests.cli.conftest import Type
@@ -150,3 +151,16 @@ def test_a_dry_run_names_new_hosts_whose_keys_are_not_accepted(
 
     assert f"d0ctl has accepted no host keys of `n1` and `n2`: {asked}\n" in several
     assert f"d0ctl has accepted no host key of `n1`: {asked}\n" in single
+
+
+def test_a_node_whose_cluster_has_its_own_name_is_as_the_site_file_says(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=4)
+
+    text = "nodes: {far: {destination: far, cluster: NAME}}"
+    own = d0ctl("site", "diff", write(tmp_path, text.replace("NAME", "far")))
+    other = d0ctl("site", "diff", write(tmp_path, text.replace("NAME", "farm")))
+
+    assert "cluster none -> farm" in other.stdout
+    assert "cluster" not in own.stdout

@@ -126,15 +126,20 @@ def compare(store: Store, site: Site) -> list[Difference]:
     return differences
 
 
+def _comparable(node: NodeEntry) -> NodeEntry:
+    """Return a node without what is not kept; by default it has a cluster with its name, unless it
+    is on this machine.
+    """
+    cluster = None if node.destination and node.cluster == node.name else node.cluster
+    return replace(node, accept_key=(), same_machine=False, cluster=cluster)
+
+
 def _things(site: Site, kind: str) -> dict[str, dict[str, Any]]:
     """Return the things of a kind, by name, as keys and values that can be compared."""
     if kind == "setting":
         return {name: {"value": value} for name, value in site.settings.items()}
     if kind == "node":
-        return {
-            node.name: asdict(replace(node, accept_key=(), same_machine=False))
-            for node in site.nodes
-        }
+        return {node.name: asdict(_comparable(node)) for node in site.nodes}
     if kind == "cluster":
         return {
             cluster.name: {
