@@ -10,7 +10,8 @@ def text(runs: Sequence[Run]) -> str:
     """Return a paragraph for each run, and which other jobs have made files that they read."""
     paragraphs = [[*_lines(run, _job_of(run))] for run in runs]
     read = dict.fromkeys(file.job for run in runs for file in run.read)
-    if absent := [f"`{job}`" for job in read if job not in set(map(_job_of, runs))]:
+    listed_jobs = {_job_of(run) for run in runs}
+    if absent := [f"`{job}`" for job in read if job not in listed_jobs]:
         paragraphs.append([f"the runs of {listed(absent)} that led to these are not known here"])
     return "\n".join(
         "".join(f"{clean(line, lines=True)}\n" for line in lines) for lines in paragraphs
