@@ -1,5 +1,6 @@
 """What site files did to single nodes, as the command line names it later."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,20 @@ def test_the_site_file_that_adds_a_removed_node_again_is_named(d0ctl: Type, tmp_
         "`site apply` adds it again",
         "removed `twin`",
     ]
+
+
+def test_the_site_file_of_a_home_that_was_moved_is_named_where_it_is_now(
+    d0ctl: Type, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.root.mkdir(exist_ok=True)
+    home.site_file.write_text("nodes: {spare: {same-machine: yes}}\n")
+    d0ctl("site", "apply")
+    shutil.copytree(home.root, tmp_path / "new")
+    monkeypatch.setenv("D0CTL_HOME", str(tmp_path / "new"))
+
+    removed = d0ctl("node", "remove", "spare").stdout
+
+    assert f"site file `{tmp_path}/new/site.yaml` had `spare`" in removed
 
 
 @pytest.mark.parametrize(("typed", "named"), [

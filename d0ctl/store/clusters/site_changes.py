@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict
@@ -77,10 +78,15 @@ def _node_actions(
 def last_file(store: Store) -> str | None:
     """Return the path of the site file that was applied last; None if none was.
 
-    Before paths were made absolute, it was recorded as it was typed.
+    That of a home which was moved since is where the home is now. Before paths were made absolute,
+    a path was recorded as it was typed.
     """
     path: str | None = store.value("last_site_file")
-    return path
+    here = store.home.site_file
+    if path is None or not (Path(path).name == here.name and here.exists()):
+        return path
+    was_home = not Path(path).exists() or Path(path).with_name(store.home.database.name).exists()
+    return str(here) if was_home else path
 
 
 def last_apply(store: Store) -> float | None:
