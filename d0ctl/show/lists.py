@@ -66,12 +66,19 @@ def _package(sheet: Sheet, row: PackageRow, now: float, no_input: str, late: boo
     )
     return [
         (row.path, "strong"),
-        row.name if row.name != row.path.rpartition("/")[2] else "",
+        _names(row),
         [*signs.mark(phase, sheet.glyphs), (request, "plain")],
         row.node,
         (_age(row, now), "faint"),
         no_input or cut(about or "", most, ellipsis=sheet.glyphs.ellipsis),
     ]
+
+
+def _names(row: PackageRow) -> str:
+    """Return the names of the line and the package that are more than their numbers."""
+    _, _, line, package = row.path.split("/")
+    names = ((row.line_name, line), (row.name, package))
+    return "  ".join(name for name, number in names if name and name != number)
 
 
 def _age(row: PackageRow, now: float) -> str:

@@ -1,11 +1,12 @@
-"""A finished package is successful on every screen; selectors also take its phase, `done`."""
+"""The words and names on screens: a finished package is successful on each; selectors also take its
+phase, `done`."""
 
 import re
 
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import document, production
+from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
 
 SCREENS = [
@@ -71,3 +72,18 @@ def test_a_part_that_has_begun_has_the_state_of_its_package_nearest_to_running(
     assert fresh == ("submitted", "submitted")
     assert begun == [("ready", "submitted"), ("ready", "submitted"), ("submitted", "submitted")]
     assert held == ("held", "submitted")
+
+
+def test_the_lines_beyond_the_first_ones_are_listed_with_their_names(
+    site: Site, d0ctl: Type
+) -> None:
+    names = [f"mass={number}" for number in range(100, 150)]
+    site.submit(job(("sim", [line(package(), name=name) for name in names])))
+
+    first = d0ctl("status", "prod/1").stdout
+    more = re.search(r"and 10 more: d0ctl (status prod/1/41-50)$", first, re.MULTILINE)
+    assert more is not None, first
+    rest = d0ctl(*more[1].split()).stdout
+
+    assert [name for name in names if name in first] == names[:40]
+    assert re.findall(r"prod/1/\d+/1 +(mass=\d+) ", rest) == names[40:]

@@ -244,7 +244,7 @@ def _lines(sheet: Sheet, part: Part) -> None:
     with_bars(sheet, rows, part.lines)
     shown = len(part.lines)
     if part.row.lines > shown:
-        more = f"d0ctl status {part.path}/{shown + 1}-{shown * 2}"
+        more = f"d0ctl status {part.path}/{shown + 1}-{part.row.lines}"
         sheet.add((f"  and {count(part.row.lines - shown)} more: {more}", "faint"))
 
 

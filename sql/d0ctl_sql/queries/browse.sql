@@ -161,8 +161,8 @@ select package.*,
  where job.name = :job and job.visible = 1;
 
 -- name: selected_packages
--- The selected packages, in order, a bounded number.
-select package_row.*
+-- The selected packages, in order, a bounded number, with the names of their lines.
+select package_row.*, (select name from line where line.id = package_row.line_id) as line_name
   from (select package_id from selected_package order by package_id limit :limit) as some
   join package_row on package_row.id = some.package_id
  order by package_row.id;

@@ -151,6 +151,8 @@ class PackageRow(Struct, frozen=True):
     rss: int | None
     last_heard: float | None = None
     """When nodes were heard last, if no process drives packages: a launched one ran until then."""
+    line_name: str | None = None
+    """The name of its line; None in lists of one line or stage."""
 
 
 class OnlyPackage(PackageRow, frozen=True, kw_only=True):
