@@ -1,4 +1,4 @@
-"""Holds and pauses that other actions ended: `history` does not list what undoes them."""
+"""What `history` says of what was overtaken: holds and pauses that others ended, and failures."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from d0ctl.show.history import spent_values
 from tests.cli.conftest import Type
 from tests.cli.test_held_alike import hold_for_alike_failures
 from tests.cli.test_history_undo import undoes
-from tests.support.building import job, line, package, production
+from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
 
 
@@ -243,3 +243,20 @@ def test_the_history_has_no_undo_of_an_update_whose_lines_another_job_needs(
     site.finish("mc/1/2/1")
     assert undoes(d0ctl, "mc") == [back]
     assert d0ctl(*back.split()[1:], "--dry-run").exit_code == 0
+
+
+def test_packages_that_failed_again_for_another_reason_are_not_called_fine(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", reason="wall-time", detail="it took too long")
+    d0ctl("retry", "prod/1/1/1")
+    site.fail("prod/1/1/1")
+
+    page = " ".join(d0ctl("history").stdout.split())
+
+    failures = document(d0ctl("history", "--json").stdout)["failures"]
+    assert {one["reason"]: (one["failed"], one["failed_again"]) for one in failures} == {
+        "wall-time": (0, 1), "exit-code": (1, 0)}  # fmt: skip
+    assert "1 package, 1 failed now last" in page
+    assert "1 package, 1 failed again since last" in page

@@ -48,7 +48,8 @@ class Action(TypedDict):
 class JobFailures(TypedDict):
     """Attempts of a job that failed for a reason; `failed` of their packages have failed now.
 
-    Of these failures `acknowledged` ones need nobody any more.
+    Of these failures `acknowledged` ones need nobody any more. `failed_again` of the packages have
+    failed now by a later attempt, for another reason or on another node.
     `last` is when the last one ended; `recorded` is later if its node was down then.
     """
 
@@ -57,6 +58,7 @@ class JobFailures(TypedDict):
     count: int
     packages: int
     failed: int
+    failed_again: int
     acknowledged: int
     nodes: int
     last: Time | None

@@ -81,6 +81,9 @@ def _failure(failure: JobFailures, now: float) -> list[Cell]:
     where = f"on {failure.node}" if failure.nodes == 1 else f"on {count(failure.nodes, 'node')}"
     standing = f"{failure.failed:,} failed now" if failure.failed else "none failed now"
     standing += acknowledged(failure.failed, failure.acknowledged)
+    if failure.failed_again:
+        again = f"{failure.failed_again:,} failed again since"
+        standing = f"{standing}, {again}" if failure.failed else again
     return [(failure.job, "strong"), f"{count(failure.count, 'time')} {where}",
             f"{count(failure.packages, 'package')}, {standing}",
             f"last {_last(failure, now)}",

@@ -14,7 +14,8 @@ class JobFailures(Struct, frozen=True):
     """Attempts of a job that failed for one reason.
 
     `packages` had such attempts; `failed` of these are failed, and it was their last attempt; some
-    of these failures are `acknowledged`. Node and message are those of the last of these attempts;
+    of these failures are `acknowledged`. `failed_again` are failed by a later attempt, for another
+    reason or elsewhere. Node and message are those of the last of these attempts;
     if there is none, of the last attempt.
     """
 
@@ -23,6 +24,7 @@ class JobFailures(Struct, frozen=True):
     count: int
     packages: int
     failed: int
+    failed_again: int
     acknowledged: int
     nodes: int
     node: str

@@ -13,14 +13,16 @@ select at, actor, verb, target, note, packages, undo
 -- failed last first; bounded.
 -- Those on a node that was down may have ended days before: `recorded`, the time of the event, counts.
 -- Only those of the `late` seconds before are looked at, as each costs a search for its event.
--- `failed` counts the packages for which it was the last attempt, also acknowledged ones. The message is that of the last
--- of these; if there is none, of the last attempt.
+-- `failed` counts the packages for which it was the last attempt, also acknowledged ones, and
+-- `failed_again` those that failed in a later attempt that is not among these. The message is that
+-- of the last of the former; if there is none, of the last attempt.
 with failure as materialized
      (select job.id as job_id, job.name as job, attempt.reason, attempt.package_id,
              attempt.node_name, attempt.ended, attempt.message,
              (select max(at) from recorded_end
                where package_id = attempt.package_id and attempt_id = attempt.id) as recorded,
              package.phase = 'failed' and package.attempt_id = attempt.id as is_failed,
+             package.phase = 'failed' as has_failed,
              exists (select 1 from acknowledgement where package_id = package.id) as is_known
         from attempt indexed by attempt_failed
         cross join package on package.id = attempt.package_id
@@ -33,6 +35,8 @@ with failure as materialized
         from failure group by job_id, reason)
 select failure.job, failure.reason, count(*) as count,
        count(distinct failure.package_id) as packages, sum(failure.is_failed) as failed,
+       count(distinct iif(failure.has_failed, failure.package_id, null)) - sum(failure.is_failed)
+       as failed_again,
        sum(failure.is_failed and failure.is_known) as acknowledged,
        count(distinct failure.node_name) as nodes, failure.node_name as node, latest.last,
        latest.recorded, failure.message, count(distinct likeness(failure.message)) as messages,

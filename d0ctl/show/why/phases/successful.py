@@ -184,7 +184,7 @@ def partial_read(store: Store, job: JobSummary) -> list[str]:
     """Name a package that has succeeded with a partial file."""
     return _first_of(
         left_out.partial_read(store, job.id), "inputs",
-        "which is partial: `{}` was killed before it had completed it",
+        "which counts as partial, because `{}` was killed",
     )  # fmt: skip
 
 
