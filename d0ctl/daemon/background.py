@@ -15,7 +15,7 @@ from d0ctl import access
 from d0ctl.config import Home
 from d0ctl.daemon.systemd_service import Service, installed
 from d0ctl.errors import DatabaseUnavailable, Refused
-from d0ctl.store import Store, open_store
+from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store.clusters.other_homes import refuse_second_driver
 from d0ctl.store.locks import daemon_lock
 from d0ctl.store.mail import mail_queue
@@ -51,38 +51,45 @@ def only_daemon(home: Home) -> Iterator[None]:
         yield
 
 
-def start(home: Home) -> int:
-    """Start a daemon in the background and return its process id once it works.
+def start(home: Home, by: str) -> int:
+    """Start a daemon in the background for a person and return its process id once it works.
 
     Raises Refused if another home of this machine drives the nodes of the site.
     If the home has a service, systemd starts it. Where systemd does not answer, such as in a
     cron job, the daemon starts without it.
     """
+    asked = time.time()
     with open_store(home, create=True) as store:
         if holder := leases.living_holder(store, LEASE):
             return process_id(holder)
         refuse_second_driver(home, site_name(store))
-        if (service := installed(home)) and (pid := _start_service(service, store)):
-            return pid
-        log_file = home.logs / "daemon.log"
-        with log_file.open("ab") as errors:
-            before = errors.tell()
-            process = subprocess.Popen(
-                [sys.executable, "-m", "d0ctl", "--home", str(home.root), "daemon", "run"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,
-                cwd="/",
-            )
-        threading.Thread(target=process.wait, name="daemon's end", daemon=True).start()
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < deadline:
-            if leases.living_holder(store, LEASE):
-                return process.pid
-            if process.poll() is not None:
-                break
-            time.sleep(LOOK_S)
+        service = installed(home)
+        pid = (service and _start_service(service, store)) or _start_process(home, store)
+        lifecycle.attribute(store, "daemon start", by, since=asked)
+    return pid
+
+
+def _start_process(home: Home, store: Store) -> int:
+    """Start a daemon that runs on when its parent ends."""
+    log_file = home.logs / "daemon.log"
+    with log_file.open("ab") as errors:
+        before = errors.tell()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "d0ctl", "--home", str(home.root), "daemon", "run"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+            cwd="/",
+        )
+    threading.Thread(target=process.wait, name="daemon's end", daemon=True).start()
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        if leases.living_holder(store, LEASE):
+            return process.pid
+        if process.poll() is not None:
+            break
+        time.sleep(LOOK_S)
     raise _did_not_start(home, log_file, before)
 
 
@@ -117,8 +124,12 @@ def _did_not_start(home: Home, log_file: Path, before: int) -> DatabaseUnavailab
     )
 
 
-def stop(home: Home) -> bool:
-    """Stop the daemon and wait for its end; packages continue. Return False when none runs."""
+def stop(home: Home, by: str) -> bool:
+    """Stop the daemon for a person and wait for its end; packages continue.
+
+    Return False when none runs.
+    """
+    asked = time.time()
     with open_store(home) as store:
         holder = leases.living_holder(store, LEASE)
         if holder is None:
@@ -130,6 +141,7 @@ def stop(home: Home) -> bool:
             if time.monotonic() > deadline:
                 raise DatabaseUnavailable(f"daemon process {process_id(holder)} does not stop")
             time.sleep(LOOK_S)
+        lifecycle.attribute(store, "daemon stop", by, since=asked)
     return True
 
 

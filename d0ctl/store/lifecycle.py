@@ -290,3 +290,9 @@ def keep_action(
     """Record who did what, when, to what, why, and the command that undoes it."""
     store.change("keep_action", now=now, actor=actor, verb=verb, target=target, note=note,
                  packages=packages, undo=undo)  # fmt: skip
+
+
+def attribute(store: Store, verb: str, actor: str, *, since: float) -> None:
+    """Name the person who asked d0ctl for an action, if d0ctl has recorded it since then."""
+    with store.writing():
+        store.change("attribute_action", verb=verb, actor=actor, since=since)

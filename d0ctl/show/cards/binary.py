@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.model import Status
+from d0ctl.model import Reason, Status
 from d0ctl.show.cards.file_lists import Limits, inputs, outputs
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
@@ -127,6 +127,8 @@ def state(binary: BinaryView | BinaryRecord) -> str:
         return "skipped" if isinstance(binary, BinaryView) and binary.is_skipped else "waiting"
     if binary.ended is None:
         return "running"
+    if binary.reason == Reason.KILLED:
+        return Status.CANCELED
     return "failed" if binary.reason or binary.exit_code or binary.signal else Status.SUCCESSFUL
 
 

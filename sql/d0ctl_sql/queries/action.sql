@@ -3,6 +3,12 @@
 insert into action (at, actor, verb, target, note, packages, undo)
 values (:now, :actor, :verb, :target, :note, :packages, :undo);
 
+-- name: attribute_action
+-- Name the person who asked d0ctl for its last action of a kind, unless that was before.
+update action
+   set actor = :actor
+ where id = (select id from action where verb = :verb order by id desc limit 1) and at >= :since;
+
 -- name: keep_remake
 -- d0ctl has packages of a job run again for others.
 insert into action (at, actor, verb, target, note, packages)

@@ -69,7 +69,7 @@ def start() -> None:
     with session.open_or_create():
         pass
     running = background.status(session.home())["running"]
-    pid = background.start(session.home())
+    pid = background.start(session.home(), session.actor())
     emit(daemon.started(pid, was_running=running))
 
 
@@ -78,7 +78,7 @@ def stop() -> None:
     """Stop the daemon; packages continue, for the next daemon to find."""
     from d0ctl.daemon import background
 
-    if session.has_home() and background.stop(session.home()):
+    if session.has_home() and background.stop(session.home(), session.actor()):
         emit(daemon.STOPPED)
     else:
         say(daemon.NOT_RUNNING)
@@ -93,9 +93,9 @@ def restart() -> None:
     with session.open_or_create():
         pass
     site_key.read(session.home())  # without the key it could not start again
-    if background.stop(session.home()):
+    if background.stop(session.home(), session.actor()):
         emit(daemon.STOPPED)
-    emit(daemon.started(background.start(session.home()), was_running=False))
+    emit(daemon.started(background.start(session.home(), session.actor()), was_running=False))
 
 
 @app.command()
@@ -149,9 +149,9 @@ def install(
         emit(daemon.installed(made.name, str(made.unit)))
         emit(daemon.runs_as(account))
         return
-    background.stop(home)
+    background.stop(home, session.actor())
     made.call("enable", made.name)  # `start` asks systemd from now on
-    pid = background.start(home)
+    pid = background.start(home, session.actor())
     emit(daemon.installed(made.name, str(made.unit)))
     emit(daemon.started(pid, was_running=False))
     if systemd_service.ends_at_logout(made):
