@@ -34,7 +34,7 @@ def test_a_node_shows_load_memory_and_disk_over_time(site: Site) -> None:
     now, id = 100_000, rows.value(site.store, "node", "id")
     rows.change(site.store, "node", facts='{"disk_total": 1000000000, "disk_free": 1}',
                 memory=4_000_000_000, cpus=4)  # fmt: skip
-    for minute in range(60):
+    for minute in range(61):
         rows.insert(site.store, "node_sample", node_id=id, at=now - 60 * minute, load=2.0,
                     rss=1_000_000_000, disk_in_use=750_000_000)  # fmt: skip
 

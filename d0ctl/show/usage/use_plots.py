@@ -53,7 +53,7 @@ def node(
     """
     if len(samples) < LEAST:
         return
-    begin = max(samples[0].at - 60.0, now - PERIOD_S)
+    begin = max(samples[0].at, now - PERIOD_S)
     loads: list[Point] = [(sample.at, sample.load) for sample in samples]
     loads += [last_load] if last_load and last_load[0] > samples[-1].at else []
     _draw(sheet, begin, now, GAP_S, [
