@@ -7,11 +7,9 @@ from pathlib import Path
 from tests.support.site import Site
 from tests.support.users import mounted, needs_root
 
-# They are tried again once the first has made room: one that meets the full disk just as room is
-# made can't say so in its log, which is there, too.
 JOB = """\
 job: full
-policy: {disk-full: {tries: 100, delay: 5s}}
+policy: {disk-full: {tries: 100, delay: 1s}}
 stages:
   - name: make
     lines:

@@ -262,7 +262,7 @@ def test_the_end_of_a_binary_that_fills_the_disk_is_sent(
     end = node.run(binary(script="head -c 2M /dev/zero > x"))
 
     assert (end["outcome"], end["reason"], end["exit_code"]) == ("failed", "disk-full", 1)
-    assert "the disk is full (" in end["detail"]
+    assert "No space left on device" in end["detail"]
 
 
 def test_a_binary_that_fails_on_a_disk_with_room_keeps_its_reason(

@@ -1,10 +1,12 @@
-"""What an attempt tells while not a byte can be written on its disk."""
+"""What an attempt and its program tell while not a byte can be written on their disk."""
 
 from pathlib import Path
 
+from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.conftest import Connect
 from tests.wrapper.test_command import state
+from tests.wrapper.test_guards import sums_up
 from tests.wrapper.test_space import STAYS
 
 
@@ -46,3 +48,17 @@ def test_an_attempt_tells_that_its_end_waits_for_space(connect: Connect, disk: P
     (disk / "filler").unlink()
 
     assert node.end(1)["reason"] == "disk-full"
+
+
+def test_a_program_says_that_the_disk_is_full_though_its_log_is_there_too(
+    connect: Connect, disk: Path
+) -> None:
+    node = connect(base=str(disk / "base"))
+    node.base = disk / "base"
+    fills = "cat /dev/zero > big || { code=$?; rm big; exit $code; }"
+    end = node.run(binary(script=fills), guards={"reserve": 0})
+
+    assert sums_up(end) == ("failed", "disk-full", 1)
+    assert end["detail"].endswith("No space left on device")
+    log = node.folder(1) / "1.err"
+    wait_until(lambda: log.stat().st_blocks * 512 <= 4096, what="the rest is free again")

@@ -9,10 +9,18 @@ import stat
 import time
 from typing import Any, Callable, Dict, List, Tuple
 
+from d0ctl_wrapper.attempt.run.spawn import LOG_FLAGS
+from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.paths import NodePaths, remove, write
 
 MOST_LOGS = 4
 """The most spare logs."""
+
+LAST_WORDS = 16 * 1024
+"""The bytes of disk that a log has in any case, for what its program says of a full disk."""
+
+KEEP_SIZE = 1
+"""The mode of fallocate in which a file has space beyond its end (linux/falloc.h)."""
 
 SLOW_S = 0.001
 """A disk that takes more seconds is slow: a start on the CPUs that wait for it costs less."""
@@ -33,6 +41,7 @@ class Slot:
         self._log = paths.cache + b"/aside/log-%d" % os.getpid()
         self._logs_kept = 0
         self._logs: "List[bytes]" = []
+        self._reserved: "List[bytes]" = []
 
     def make_folder(self, path: bytes) -> None:
         """Create a working directory, or use the spare one."""
@@ -72,17 +81,47 @@ class Slot:
         write(path, b"")
         self._empty[kind] = path
 
-    def make_log(self, path: bytes) -> None:
-        """Rename a spare log to that of a program; if there is none, the start of the program
-        creates it.
+    def make_logs(self, paths: "List[bytes]") -> None:
+        """Rename spare logs to those of a program, and keep space for the last, its errors.
+
+        If there is no spare log, the start of the program creates one.
         """
-        if not self._logs:
+        for path in paths:
+            if self._logs:
+                try:
+                    os.rename(self._logs.pop(), path)
+                    os.utime(path)
+                except OSError:
+                    pass
+        self._reserve(paths[-1])
+
+    def _reserve(self, path: bytes) -> None:
+        """Keep space on the disk for a log, so that its program can say that the disk is full.
+
+        The log of a program that meets a full disk is on that disk, too. Some file systems, like
+        NFS, can't do this.
+        """
+        try:
+            file = os.open(path, LOG_FLAGS, 0o600)
+        except OSError:
             return
         try:
-            os.rename(self._logs.pop(), path)
-            os.utime(path)
-        except OSError:
-            pass
+            if process.call_c("fallocate", file, KEEP_SIZE, 0, LAST_WORDS) == 0:
+                self._reserved.append(path)
+        finally:
+            os.close(file)
+
+    def release_logs(self) -> None:
+        """Free the space of logs that programs, which have ended, did not need.
+
+        After the report of their end: if a log has filled the disk, the report cuts it first.
+        """
+        for path in self._reserved:
+            try:
+                os.truncate(path, os.stat(path).st_size)
+            except OSError:
+                pass
+        self._reserved = []
 
     def keep_log(self, path: bytes) -> None:
         """Keep an empty log for the next attempt, and leave another empty file in its place."""

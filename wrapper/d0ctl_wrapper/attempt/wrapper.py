@@ -104,6 +104,7 @@ class Wrapper:
 
     def remove_leftovers(self) -> None:
         """Remove the other files; after the report of the end, since this may take minutes."""
+        self.slot.release_logs()
         for _ in self.leftovers:
             pass
 
@@ -205,8 +206,7 @@ class Wrapper:
             try:
                 stage_out.deliver(wanted, self.outputs, self.stored)
             except Failed as failed:
-                work = self.chain.resume.whole(self.outputs, self.stored)
-                return {**failed.result(), **work}
+                return {**failed.result(), **self.chain.resume.whole(self.outputs, self.stored)}
         return {"outputs": self.outputs}
 
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
@@ -283,11 +283,10 @@ class Wrapper:
 def _is_simple(launch: Launch) -> bool:
     """Return whether an attempt only gets its inputs and runs binaries, without hooks and so on."""
     special = ("early", "ahead", "delivers", "deliver", "hooks", "startup", "previous", "accept")
-    binaries = launch["binaries"]
     return (
         not any(launch[field] for field in special)
         and not any(packing.is_folder(name) for name in launch["keep"])
-        and not any(binary["hooks"] or binary["software"] for binary in binaries)
+        and not any(binary["hooks"] or binary["software"] for binary in launch["binaries"])
     )
 
 

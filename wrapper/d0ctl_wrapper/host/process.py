@@ -24,18 +24,18 @@ class Process(NamedTuple):
 
 def become_reaper() -> bool:
     """Adopt orphans among the descendants of this process; return False if the system can't."""
-    return _prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    return call_c("prctl", SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
 def die_with_parent(parent: int) -> None:
     """Have this process killed when its parent ends, and exit if it has ended already."""
-    _prctl(SET_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
+    call_c("prctl", SET_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != parent:
         os._exit(0)
 
 
-def _prctl(*arguments: int) -> int:
-    """Call the function of the C library; return -1 if that is not possible.
+def call_c(name: str, *arguments: int) -> int:
+    """Call a function of the C library; return -1 if that is not possible.
 
     `_ctypes` takes a third of the time that `ctypes` takes to import.
     """
@@ -43,7 +43,7 @@ def _prctl(*arguments: int) -> int:
         import _ctypes  # late: a job of a batch system calls it once, others before they fork
 
         library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]
-        function = _ctypes.dlsym(library, "prctl")
+        function = _ctypes.dlsym(library, name)
         return int(_ctypes.call_function(function, arguments))
     except (ImportError, OSError, AttributeError):
         return -1

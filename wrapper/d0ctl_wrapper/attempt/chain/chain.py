@@ -282,9 +282,8 @@ class Chain:
             script = here + b"/%d.sh" % number
             write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
-        out, err = self.folder.logs(b"%d" % number)
-        self._slot.make_log(out)
-        self._slot.make_log(err)
+        out, err = logs = self.folder.logs(b"%d" % number)
+        self._slot.make_logs(logs)
         environment = software.add(self._software[number - 1], self._environment)
         environment = {**environment, **self.resume.prepare(number, binary)}
         stdin = binary["stdin"]

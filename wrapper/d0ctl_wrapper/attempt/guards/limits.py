@@ -21,6 +21,9 @@ THRIFT = 1000.0
 BLOCK = 512
 """The bytes of a block in the status of a file."""
 
+PAGE = 4096
+"""The bytes in which file systems give space to files."""
+
 
 class WallTime:
     """The limit of the running time of the chain, without suspended time."""
@@ -102,11 +105,13 @@ class Disk:
         total = own = 0
         inputs = self._linked()
         for status in walk_files(self._folder):
+            # without the space that a log keeps beyond its end, which is free again afterwards
+            blocks = min(status.st_blocks, -(-status.st_size // PAGE) * (PAGE // BLOCK))
             if status.st_nlink == 1:
-                own += status.st_blocks
+                own += blocks
             elif status.st_ino in inputs:
                 continue
-            total += status.st_blocks
+            total += blocks
         self._peak_of_own = max(self._peak_of_own, own * BLOCK)
         return total * BLOCK
 
