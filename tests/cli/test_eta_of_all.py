@@ -1,4 +1,4 @@
-"""`d0ctl eta` without a job: when each active job ends."""
+"""`d0ctl eta` without a job: when each active job ends; and `why` beside it."""
 
 from datetime import datetime
 from pathlib import Path
@@ -8,8 +8,10 @@ import pytest
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
 from tests.cli.test_rehearse import JOB
-from tests.support.building import document
+from tests.support.building import document, job, line
+from tests.support.building import package as make
 from tests.support.printed import check
+from tests.support.rows import change
 from tests.support.site import Site
 
 
@@ -44,8 +46,8 @@ def test_eta_lists_when_each_active_job_ends(site: Site, d0ctl: Type, tmp_path: 
     assert [job["state"] for job in jobs] == ["held", "paused", "submitted", "submitted"]
     ends = {job["job"]: job["estimated_end"] for job in document(of_status)["jobs"]}
     assert jobs[0]["end"] is jobs[1]["end"] is None
-    for job in jobs[2:]:
-        assert seconds(job["end"]) == pytest.approx(seconds(ends[job["job"]]), abs=5)
+    for one in jobs[2:]:
+        assert seconds(one["end"]) == pytest.approx(seconds(ends[one["job"]]), abs=5)
     assert seconds(jobs[2]["end"]) > seconds(jobs[3]["end"]) + 60
 
 
@@ -72,3 +74,21 @@ stages:
         "new  "
     )
     assert "no estimate of its end: the run time of packages of `sim`" in new
+
+
+def test_why_estimates_no_end_where_no_package_at_its_position_has_succeeded(
+    site: Site, d0ctl: Type
+) -> None:
+    lines = [line(make(f"a{n}"), make(f"b{n}", takes=[f"a{n}"])) for n in (1, 2)]
+    site.submit(job(("gen", lines), name="mc"))
+    drive(site)
+    change(site.store, "requirement", {"id": 1}, pace=30.0)
+    for requirement in (1, 2):  # those of its stage are assumed to be alike
+        change(site.store, "requirement", {"id": requirement}, seconds=30.0)
+
+    site.launch("mc/1/2/1")
+    assert " ends " in d0ctl("why", "mc/1/2/1").stdout
+    site.finish("mc/1/1/1")
+    site.launch("mc/1/1/2")
+    assert " ends " not in d0ctl("why", "mc/1/1/2").stdout
+    assert "such as `mc/1/1/2` is unknown until some are done" in d0ctl("eta", "mc").stdout

@@ -649,9 +649,21 @@ select 1 from requirement where job_id = :job and ready > away limit 1;
 
 -- name: eta_package
 -- The run time of a package that has not ended on a standard node, and when it began to run; if it
--- was suspended, so much later.
+-- was suspended, so much later. It is unknown while packages of its stage have succeeded, but none
+-- at its position of their chains, as in `eta_unmeasured`.
 select package.job_id, iif(package.early > 0, 0, package.missing) as missing, stage.seq as stage,
-       requirement.rank, requirement.seconds,
+       requirement.rank,
+       iif(requirement.expected = 1 and requirement.pace is null
+           and exists (select 1 from requirement as other
+                        where other.job_id = requirement.job_id
+                          and other.stage_id = requirement.stage_id
+                          and other.expected = 1 and other.pace is not null)
+           and not exists (select 1 from requirement as alike
+                            where alike.job_id = requirement.job_id
+                              and alike.stage_id = requirement.stage_id
+                              and alike.chain = requirement.chain
+                              and alike.expected = 1 and alike.pace is not null),
+           null, requirement.seconds) as seconds,
        requirement.seconds * stage.drift_low / stage.drift as low,
        requirement.seconds * stage.drift_high / stage.drift as high, stage.sizes,
        node.speed, iif(package.phase in ('running', 'suspended'), attempt.started, null)
