@@ -9,7 +9,7 @@ from d0ctl.show.cards import part
 from d0ctl.show.cards.part import Part
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import text
-from d0ctl.show.forecast import eta
+from d0ctl.show.forecast import estimates
 from d0ctl.store.nodes import placement
 from d0ctl.store.views import activity
 from d0ctl.store.views.activity import StageRate
@@ -150,14 +150,14 @@ def test_a_stage_that_is_kept_back_has_no_end(ended: Site) -> None:
 def test_a_stage_with_packages_that_can_not_end_has_no_end(phase: str) -> None:
     left = {"running": 1, phase: 2}
 
-    told = eta.pace(StageRate(60, 0, 134.0), left, 0.0, with_end=True)
+    told = estimates.pace(StageRate(60, 0, 134.0), left, 0.0, with_end=True)
 
     assert told == "27 a minute end (last 2 min 14 s)"
 
 
 def test_the_range_shrinks_with_the_number_of_ends() -> None:
-    few = eta.pace(StageRate(5, 0, 300.0), {"ready": 600}, 0.0, with_end=True)
-    many = eta.pace(StageRate(5000, 0, 300.0), {"ready": 60_000}, 0.0, with_end=True)
+    few = estimates.pace(StageRate(5, 0, 300.0), {"ready": 600}, 0.0, with_end=True)
+    many = estimates.pace(StageRate(5000, 0, 300.0), {"ready": 60_000}, 0.0, with_end=True)
 
     assert few.startswith("1 a minute end (last 5 min 00 s); at this rate it ends about")
     assert "1,000 a minute end" in many

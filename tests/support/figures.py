@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from d0ctl.show.forecast.eta import per_minute
+from d0ctl.show.forecast.estimates import per_minute
 from d0ctl.units import duration, moment, size
 
 MOMENT = re.compile(r"\b(?:\d\d:\d\d:\d\d|\d\d [A-Z][a-z]{2} (?:\d{4} )?\d\d:\d\d)")

@@ -9,7 +9,7 @@ from d0ctl.show.cards import part
 from d0ctl.show.cards.part import Part
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import text
-from d0ctl.show.forecast import eta as card
+from d0ctl.show.forecast import estimates as card
 from d0ctl.store.views import browse
 from d0ctl.store.views.job_files import eta
 from d0ctl_tui.draw.estimate import Estimates

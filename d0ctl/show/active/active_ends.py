@@ -7,7 +7,7 @@ from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.horizon import Horizon
 from d0ctl.show.cards.jobs import STOPPED, state
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.show.forecast.eta import UNDRIVEN, end_without, verdict
+from d0ctl.show.forecast.estimates import UNDRIVEN, end_without, verdict
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import production
 from d0ctl.store.views import browse

@@ -173,7 +173,7 @@ def _end(job: int, horizon: Horizon, now: float) -> str:
     nodes, is_late = horizon.nodes_down(job), horizon.is_late(job)
     if not nodes and not is_late:
         return ""
-    from d0ctl.show.forecast.eta import LATE, waits  # few jobs wait for nodes or stragglers
+    from d0ctl.show.forecast.estimates import LATE, waits  # few jobs wait for nodes or stragglers
 
     return waits(nodes) or LATE
 

@@ -15,7 +15,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
-from d0ctl.show.forecast import eta
+from d0ctl.show.forecast import estimates
 from d0ctl.show.lists import failures, packages, with_bars
 from d0ctl.show.why.common import Explanation, shortfalls
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
@@ -140,8 +140,8 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     facts += _dropped(part.dropped)
     if isinstance(row, JobSummary):
         facts.append(jobs.age(job, now))
-    end = eta.end_without(part.estimate, part.stuck, now) or eta.waits(part.nodes_down)
-    end = end or eta.LATE * part.is_late
+    end = estimates.end_without(part.estimate, part.stuck, now) or estimates.waits(part.nodes_down)
+    end = end or estimates.LATE * part.is_late
     facts += [end] if end and part.cause is None else []
     sheet.flow(signs.mark(state, sheet.glyphs), facts)
     if isinstance(row, JobSummary):
@@ -188,7 +188,7 @@ def _bar(sheet: Sheet, part: Part, now: float) -> None:
         sheet.add([*text, *jobs.late(sum(part.slow.values()))])
     if isinstance(part.row, StageSummary) and (stage_rate := part.rates.get(part.row.id)):
         is_unknown = part.estimate is None and part.cause is None and not part.held_back
-        sheet.say(eta.pace(stage_rate, counts, now, with_end=is_unknown and not part.is_late))
+        sheet.say(estimates.pace(stage_rate, counts, now, with_end=is_unknown and not part.is_late))
 
 
 def status_of(row: JobSummary | StageSummary | LineSummary, held_back: str) -> str:
@@ -210,7 +210,7 @@ def _stages(sheet: Sheet, part: Part) -> None:
             (f"{_percent(stage, part.stage_progress)} %", "faint"),
             (", ".join([count(stage.lines, "line"), *["final"] * stage.final, *limits(stage)]),
              "faint"),
-            (eta.rate(part.rates.get(stage.id) if sheet.columns > 100 else None), "faint"),
+            (estimates.rate(part.rates.get(stage.id) if sheet.columns > 100 else None), "faint"),
             jobs.tally(stage, part.slow.get(stage.id, 0)),
         ]
         for stage in part.stages[:MOST_STAGES]

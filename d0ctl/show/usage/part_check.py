@@ -11,7 +11,7 @@ from d0ctl.model import Group, Phase, by_status
 from d0ctl.schedule.standstill import SITEWIDE, UNDRIVEN, Cause
 from d0ctl.show import outcome
 from d0ctl.show.drawing import signs
-from d0ctl.show.forecast import eta
+from d0ctl.show.forecast import estimates
 from d0ctl.show.usage.site_check import (
     ONLY_DOWN,
     by_rules,
@@ -147,7 +147,7 @@ def in_one_line(
     why = f"; {clean(found.why)}" if found.why else ""
     away = _suspended(part, suspended)
     away += silent.in_words(unreachable, part.job)
-    away += f"; {eta.waits(nodes_down)}" if nodes_down else ""
+    away += f"; {estimates.waits(nodes_down)}" if nodes_down else ""
     return f"`{name}` {state}{stands}: {done}{failed}{late}{old}{_kept_back(part)}{why}{away}"
 
 

@@ -7,7 +7,7 @@ from msgspec.structs import asdict, replace
 
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.forecast import eta
+from d0ctl.show.forecast import estimates
 from d0ctl.show.why.common import Explanation, log_commands, runs_with
 from d0ctl.show.why.stopped_job import in_quotes
 from d0ctl.show.why.subject import Subject
@@ -54,7 +54,7 @@ def package(store: Store, view: PackageView, now: float, beside: Sequence[int] =
     known = views_eta.package_times(store, view.id, now=now)
     if known is not None and (wait := explanation.details.get("next_launch")):
         known = known.later(wait)
-    times = eta.of_package(view.path, known, now)
+    times = estimates.of_package(view.path, known, now)
     if times and _may_begin(explanation) and drives(store, job.id):
         explanation.facts.append(times)
     if view.phase != Phase.KILLING:
@@ -165,7 +165,7 @@ def _expected_sizes(store: Store, package: PackageView, explanation: Explanation
     used = max((each.rss or 0 for each in one_package.attempts(store, package.id)), default=0)
     if sizes.memory and sizes.memory.high < used:
         sizes = replace(sizes, memory=None)
-    if text := eta.sizes(sizes):
+    if text := estimates.sizes(sizes):
         explanation.facts.append(f"it is expected to take {text}")
         explanation.details["sizes"] = {
             "memory": sizes.memory and [sizes.memory.low, sizes.memory.middle, sizes.memory.high],

@@ -10,7 +10,7 @@ from d0ctl.show.cards.jobs import STOPPED, kept_back_by
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import ASCII, Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cut_middle, fit, foreign, width
-from d0ctl.show.forecast.eta import LATE, rate, waits
+from d0ctl.show.forecast.estimates import LATE, rate, waits
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
 from d0ctl.store.views.job_files.eta import Straggler
 from d0ctl.store.views.shapes import FailureView, JobSummary

@@ -111,7 +111,7 @@ def _print_result(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> Non
     from d0ctl.cli.documents import size_range, time_range
     from d0ctl.schedule.estimates import NO_SIZES
     from d0ctl.show import outcome
-    from d0ctl.show.forecast import eta as card
+    from d0ctl.show.forecast import estimates as card
     from d0ctl.store.nodes.leases import LEASE, living_holder
 
     for line in fitting.not_taken(plan.misfits):
