@@ -104,7 +104,7 @@ def verdict(
         return f"no estimate of its end: {_waits_for_files(of, left)}"
     if left.is_known():
         return "no estimate of its end: packages whose end is unknown have all CPUs"
-    return f"no estimate of its end: {_unknown(left, names)}"
+    return f"no estimate of its end: {_unknown(left, names)}{_known(of, job, left, now)}"
 
 
 def _waits_for_files(of: Horizon, left: JobLeft) -> str:
@@ -123,6 +123,17 @@ def _unknown(left: JobLeft, names: Mapping[int, str]) -> str:
     texts = [f"of packages of {listed(wholly)}"] if wholly else []
     texts += [f"of packages such as `{of.unmeasured}`" for of in stages if of.unmeasured]
     return f"the run time {listed(texts)} is unknown until some are done"
+
+
+def _known(of: Horizon, job: int, left: JobLeft, now: float) -> str:
+    """Say when the stages end whose run time is known; empty if none has, or no estimate."""
+    known = [stage.seq for stage in left.stages
+             if stage.seq not in left.unknown and (stage.packages or stage.running)]  # fmt: skip
+    ends = [its_end for seq in known if (its_end := of.stage_end(job, seq)) is not None]
+    if not ends or len(ends) < len(known):
+        return ""
+    last = max(ends, key=lambda its_end: its_end.middle) + Range(now, now, now)
+    return f"; the others end {estimate(last, now)}"
 
 
 def rate(stage_rate: "StageRate | None") -> str:
