@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from d0ctl.errors import BadUsage
 from d0ctl.model import Phase
 from d0ctl.select import Selector, parse, parse_all
-from d0ctl.select.span import ALL, LAST, Span
+from d0ctl.select.selector import ALL, LAST, Span
 
 
 def test_a_path_names_one_package() -> None:

@@ -5,140 +5,33 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.errors import BadUsage
-from d0ctl.model import STATUS_OF, Phase, Reason, Status
-from d0ctl.select.span import ALL, Span, numbers, one_number, span_of
+from d0ctl.model import Phase, Reason, Status
+from d0ctl.select.selector import (
+    ALL,
+    LEVELS,
+    MOST_NAMED,
+    WILD,
+    Selector,
+    in_brief,
+    numbers,
+    one_number,
+    span_of,
+)
 from d0ctl.units import parse_period
 
-MOST_NAMED = 3
-"""How many parts of a selection a sentence names."""
+__all__ = [
+    "MOST_NAMED", "WILD", "Selector", "brief", "file_of_job", "has_states", "is_selector", "parse",
+    "parse_all", "quoted", "split", "states", "union", "with_slashes",
+]  # fmt: skip
 
-_LEVELS = ("job", "stage", "line", "package", "binary")
 # Strings, because each command imports this and few use all: re compiles them on first use.
 _JOB = r"(?a)[A-Za-z*?\[][A-Za-z0-9_*?\[\]!-]*"
 _SPLIT = r"(?s)((?:\[[^][/]*:[^][/]*\]|[^:])*)(:?)(.*)"
 """A path, and the states after the first colon that is not in a slice."""
 _DOTTED = r"(?a)[A-Za-z][A-Za-z0-9_-]*(?:\.(?:last|[\d,-]*\d[\d,-]*))+"
-WILD = frozenset("*?[")
-"""The characters that make the name of a job a pattern."""
-
-
-class Selector(Struct, frozen=True):
-    """A selection: by levels, then by phases, reason of failure, node and age.
-
-    `depth` counts the levels that were named. A stage is named by `stage_name` or by number.
-    A selection with several parts has the others in `also`.
-    """
-
-    job: str = "*"
-    stage: Span = ALL
-    line: Span = ALL
-    package: Span = ALL
-    binary: Span = ALL
-    depth: int = 1
-    stage_name: str | None = None
-    states: tuple[str, ...] = ()
-    reason: str | None = None
-    node: str | None = None
-    older_than: float | None = None
-    also: tuple["Selector", ...] = ()
-
-    @property
-    def parts(self) -> tuple["Selector", ...]:
-        """The selectors that make up the selection."""
-        return (replace(self, also=()), *self.also) if self.also else (self,)
-
-    @property
-    def counts_back(self) -> bool:
-        """Whether it depends on how many of something there are."""
-        return any(
-            span.counts_back
-            for part in self.parts
-            for span in (part.stage, part.line, part.package)
-        )
-
-    @property
-    def names_jobs(self) -> bool:
-        """Whether it names whole jobs only."""
-        return all(part.depth == 1 and not part.is_filtered for part in self.parts)
-
-    @property
-    def phases(self) -> tuple[Phase, ...] | None:
-        """The selected phases, None for all."""
-        if not self.states:
-            return None
-        return tuple(phase for phase in Phase if any(_is(phase, state) for state in self.states))
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether packages are selected by more than their position."""
-        if self.states or self.reason or self.node or self.older_than is not None:
-            return True
-        return bool(self.also) and any(part.is_filtered for part in self.also)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is a job by its name and numbers of the other levels, without filters."""
-        return not (self.is_filtered or self.stage_name or WILD.intersection(self.job))
-
-    @property
-    def is_one(self) -> bool:
-        """Whether it is one job, stage, line, package or binary, and all of it."""
-        return not self.is_filtered and not self.wildcard_level
-
-    @property
-    def wildcard_level(self) -> str:
-        """The first level that may have several matches; empty if none does."""
-        if self.also:
-            jobs = {part.job for part in self.parts}
-            return "job" if len(jobs) > 1 or WILD & set(self.job) else "stage"
-        stage_is_one = self.stage_name is not None or self.stage.is_one
-        single = (not WILD & set(self.job), stage_is_one, self.line.is_one,
-                  self.package.is_one, self.binary.is_one)  # fmt: skip
-        for level, is_single in zip(_LEVELS[: self.depth], single, strict=False):
-            if not is_single:
-                return level
-        return ""
-
-    @property
-    def level(self) -> str:
-        """The deepest level that was named; empty if the parts differ."""
-        if any(part.depth != self.depth for part in self.also):
-            return ""
-        return _LEVELS[self.depth - 1]
-
-    @property
-    def brief(self) -> str:
-        """The selection for a sentence: its first parts, and how many more there are."""
-        return _brief(list(map(str, self.parts[:MOST_NAMED])), len(self.also) + 1)
-
-    @property
-    def arguments(self) -> list[str]:
-        """The words that name it in an action on the command line."""
-        parts = [str(part) for part in self.parts]
-        parts += ["--failed-for", self.reason] if self.reason else []
-        parts += ["--node", self.node] if self.node else []
-        return [*parts, "--older-than", f"{self.older_than:g}s"] if self.older_than else parts
-
-    @property
-    def path(self) -> str:
-        """The levels of its first part, without states."""
-        levels = (self.stage_name or self.stage, self.line, self.package, self.binary)
-        return "/".join((self.job, *map(str, levels[: self.depth - 1])))
-
-    def __str__(self) -> str:
-        states = f":{','.join(self.states)}" if self.states else ""
-        return " ".join((self.path + states, *map(str, self.also)))
-
-
-def _is(phase: Phase, state: str) -> bool:
-    """Return whether a word is the name of a phase or of its status; a status comes first."""
-    if state in set(Status):
-        return STATUS_OF[phase] == state
-    return phase == state
 
 
 def parse(
@@ -158,9 +51,9 @@ def parse(
     path, colon, named = split(with_slashes(text))
     states = [*(named.split(",") if colon else ()), *status]
     parts = path.removesuffix("/").split("/")
-    if len(parts) > len(_LEVELS):
+    if len(parts) > len(LEVELS):
         raise BadUsage(f"`{text}` has more levels than JOB/STAGE/LINE/PACKAGE/BINARY")
-    if len(parts) == len(_LEVELS) and not with_binary:
+    if len(parts) == len(LEVELS) and not with_binary:
         package = "/".join(parts[:-1])
         raise BadUsage(f"`{text}` names a binary", hint=f"name its package: {package}")
     if not re.fullmatch(_JOB, parts[0]):
@@ -233,12 +126,7 @@ def union(selectors: Iterable[Selector]) -> Selector:
 def brief(target: str, most: int = MOST_NAMED) -> str:
     """The text of a selection for a sentence: its first parts, and how many more there are."""
     parts = target.split(" ")
-    return _brief(parts[:most], len(parts))
-
-
-def _brief(first: list[str], number: int) -> str:
-    more = f" and {number - len(first):,} more" if number > len(first) else ""
-    return " ".join(first) + more
+    return in_brief(parts[:most], len(parts))
 
 
 def quoted(brief: str) -> str:

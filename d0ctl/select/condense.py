@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from d0ctl.select import Selector
-from d0ctl.select.span import Span
+from d0ctl.select.selector import Span
 
 
 def condense(paths: Iterable[str]) -> list[Selector]:

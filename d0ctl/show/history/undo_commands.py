@@ -11,7 +11,7 @@ from typing import NamedTuple
 from d0ctl.errors import BadUsage
 from d0ctl.model import Phase
 from d0ctl.select import WILD, Selector, parse
-from d0ctl.select.span import Span
+from d0ctl.select.selector import Span
 from d0ctl.store.views.shapes import ActionView
 from d0ctl.units import format_time, parse_time
 

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from d0ctl.errors import NotFound
 from d0ctl.select import Selector, split, union
-from d0ctl.select.span import Span
-from d0ctl.select.span import numbers as numbers_of
+from d0ctl.select.selector import Span
+from d0ctl.select.selector import numbers as numbers_of
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import as_heard
