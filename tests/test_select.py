@@ -199,3 +199,15 @@ def test_an_incomplete_slice_is_bad_usage(part: str) -> None:
 def test_an_empty_range_is_bad_usage_with_the_reason(part: str, why: str) -> None:
     with pytest.raises(BadUsage, match=why):
         parse(f"reco001/2/{part}")
+
+
+def test_lines_are_selected_by_values_of_their_loops() -> None:
+    selector = parse("reco001/sim/mass=12* seed=7/1:failed")
+
+    assert (selector.values, selector.line, selector.states) == (
+        "mass=12* seed=7",
+        ALL,
+        ("failed",),
+    )
+    assert (selector.needs_numbers, selector.is_one, selector.is_plain) == (True, False, False)
+    assert str(selector) == "reco001/sim/mass=12* seed=7/1:failed"

@@ -80,6 +80,7 @@ def apply(
     with store.writing():
         if isinstance(request.target, Selector):
             conflict.refuse_second(store, request, seen, now)
+        request = _numbered(store, request)
         plan = _plan(store, request, now)
         if not plan.is_empty:
             plan = action.act(store, plan, by) or plan
@@ -111,10 +112,15 @@ def report(plan: Plan) -> list[str]:
     return [clean(line) for line in plan.request.action.report(plan)]
 
 
+def _numbered(store: Store, request: AnyRequest[Any, Any]) -> AnyRequest[Any, Any]:
+    """Return a request whose target has numbers, which the history keeps: what is last changes."""
+    if not isinstance(request.target, Selector):
+        return request
+    return replace(request, target=located(store, request.target))
+
+
 def _plan(store: Store, request: AnyRequest[Any, Any], now: float) -> Plan:
-    action = request.action
-    if isinstance(request.target, Selector):
-        request = replace(request, target=located(store, request.target))
+    action, request = request.action, _numbered(store, request)
     try:
         plan: Plan = action.plan(store, request, now)
     except Conflict as error:

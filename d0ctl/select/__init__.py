@@ -60,7 +60,8 @@ def parse(
         from d0ctl.select.unknown_words import no_job_name  # late, as below
 
         raise no_job_name(parts[0], text)
-    spans = [span_of(part, text) for part in parts[2:]]
+    values = parts[2] if len(parts) > 2 and "=" in parts[2] else None
+    spans = [span_of("*" if part is values else part, text) for part in parts[2:]]
     stage = parts[1] if len(parts) > 1 else "*"
     is_number = numbers(stage) is not None
     return Selector(
@@ -71,6 +72,7 @@ def parse(
         binary=one_number(spans[2], text) if len(spans) > 2 else ALL,
         depth=len(parts),
         stage_name=None if is_number else _stage_name(stage, text),
+        values=values,
         states=tuple(_state(word, text) for word in states),
         reason=None if reason is None else _reason(reason),
         node=node,

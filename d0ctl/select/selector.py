@@ -125,7 +125,8 @@ WILD = frozenset("*?[")
 class Selector(Struct, frozen=True):
     """A selection: by levels, then by phases, reason of failure, node and age.
 
-    `depth` counts the levels that were named. A stage is named by `stage_name` or by number.
+    `depth` counts the levels that were named. A stage is named by `stage_name` or by number; lines
+    are by number, or as `values` of their loops until the store has found their numbers.
     A selection with several parts has the others in `also`.
     """
 
@@ -136,6 +137,7 @@ class Selector(Struct, frozen=True):
     binary: Span = ALL
     depth: int = 1
     stage_name: str | None = None
+    values: str | None = None
     states: tuple[str, ...] = ()
     reason: str | None = None
     node: str | None = None
@@ -148,10 +150,10 @@ class Selector(Struct, frozen=True):
         return (replace(self, also=()), *self.also) if self.also else (self,)
 
     @property
-    def counts_back(self) -> bool:
-        """Whether it depends on how many of something there are."""
+    def needs_numbers(self) -> bool:
+        """Whether the store has to find numbers: of lines by their values, or from the end."""
         return any(
-            span.counts_back
+            part.values is not None or span.counts_back
             for part in self.parts
             for span in (part.stage, part.line, part.package)
         )
@@ -178,7 +180,8 @@ class Selector(Struct, frozen=True):
     @property
     def is_plain(self) -> bool:
         """Whether it is a job by its name and numbers of the other levels, without filters."""
-        return not (self.is_filtered or self.stage_name or WILD.intersection(self.job))
+        is_named = self.stage_name or self.values
+        return not (self.is_filtered or is_named or WILD.intersection(self.job))
 
     @property
     def is_one(self) -> bool:
@@ -222,7 +225,8 @@ class Selector(Struct, frozen=True):
     @property
     def path(self) -> str:
         """The levels of its first part, without states."""
-        levels = (self.stage_name or self.stage, self.line, self.package, self.binary)
+        line = self.line if self.values is None else self.values
+        levels = (self.stage_name or self.stage, line, self.package, self.binary)
         return "/".join((self.job, *map(str, levels[: self.depth - 1])))
 
     def __str__(self) -> str:

@@ -129,15 +129,15 @@ def test_the_word_of_a_batch_system_for_a_reason_leads_to_it(
 
 @pytest.mark.parametrize(
     ("typed", "numbers"),
-    [("prod/make/seed=2", "prod/make/2"), ("prod/1/seed=3/sim", "prod/1/3/2"),
-     ("prod/make/2/sim", "prod/make/2/2"), ("prod/make/seed=2:failed", "prod/make/2:failed")],
+    [("prod/make/two", "prod/make/2"), ("prod/1/three/sim", "prod/1/3/2"),
+     ("prod/make/2/sim", "prod/make/2/2"), ("prod/make/two:failed", "prod/make/2:failed")],
 )  # fmt: skip
 @pytest.mark.parametrize("words", [("status",), ("why",), ("kill", "--dry-run"), ("logs",)])
 def test_a_line_or_package_by_its_name_is_answered_with_its_number(
     d0ctl: Type, site: Site, typed: str, numbers: str, words: tuple[str, ...]
 ) -> None:
     make = [line(package(f"g-{n}", name="gen"), package(f"s-{n}", needs=[f"g-{n}"], name="sim"),
-                 name=f"seed={n}") for n in (1, 2, 3)]  # fmt: skip
+                 name=name) for n, name in enumerate(("one", "two", "three"), 1)]  # fmt: skip
     site.submit(job(("make", make)))
 
     result = d0ctl(*words, typed)
@@ -149,10 +149,8 @@ def test_a_line_or_package_by_its_name_is_answered_with_its_number(
 def test_the_name_of_no_line_is_refused_also_without_a_home(d0ctl: Type, site: Site) -> None:
     site.submit(production())
 
-    assert (
-        "seed=9` in `prod/1/seed=9` is neither a number" in d0ctl("status", "prod/1/seed=9").stderr
-    )
-    assert d0ctl("status", "none/1/seed=9").exit_code == 2
+    assert "`nine` in `prod/1/nine` is neither a number" in d0ctl("status", "prod/1/nine").stderr
+    assert d0ctl("status", "none/1/nine").exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def _nothing(
         is_outdated = left_out.outdated(selected).packages > 0
         verb, option = ("update", "--again") if is_outdated else ("set-status", "unscheduled")
         is_part = not (is_outdated and mixed_inputs.would_mix(selected))
-        again = undo.command(verb, [str(target) if is_part else target.job], option)
+        again = undo.command(verb, map(str, target.parts) if is_part else [target.job], option)
         what = "it" if target.is_one and target.level == "package" else "them"
         refusal.hint = f"`{again}` runs {what} again"
     elif state and not target.states and not target.also:

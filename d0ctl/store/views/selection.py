@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from itertools import groupby
 from math import prod
 from shlex import quote
@@ -204,17 +205,17 @@ def packages(selected: Selection, limit: int = -1) -> list[PackageRow]:
 
 
 def located(store: Store, wanted: Selector) -> Selector:
-    """Return a selector whose numbers count from 1, also if they count from the end.
-
-    Raises NotFound.
+    """Return a selector whose numbers count from 1, also if they count from the end, or if lines
+    are selected by the values of their loops. Raises NotFound.
     """
-    if not wanted.counts_back:
+    if not wanted.needs_numbers:
         return wanted
     selectors: list[Selector] = []
     for part in wanted.parts:
-        here = list(_located(store, part)) if part.counts_back else [part]
+        here = list(_located(store, part)) if part.needs_numbers else [part]
         if not here:
-            raise NotFound(f"no package matches `{part}`", hint=f"d0ctl status {quote(part.job)}")
+            level = f"{part.job}/{part.stage_name or part.stage}" if part.values else part.job
+            raise NotFound(f"no package matches `{part}`", hint=f"d0ctl status {quote(level)}")
         selectors += here
     return union(selectors)
 
@@ -227,7 +228,7 @@ def _located(store: Store, part: Selector) -> Iterator[Selector]:
         there = [stage(store, job, part)] if part.stage_name is not None else stages(store, job)
         here = replace(part, job=job.name)
         span = part.stage.within(len(there))
-        if not (part.line.counts_back or part.package.counts_back):
+        if part.values is None and not (part.line.counts_back or part.package.counts_back):
             if span.first <= span.last:
                 yield replace(here, stage=span)
             continue
@@ -238,6 +239,10 @@ def _located(store: Store, part: Selector) -> Iterator[Selector]:
 
 def _in_stage(store: Store, part: Selector, there: StageSummary) -> Iterator[Selector]:
     """Yield the selected parts of a stage: lines with equally many packages go together."""
+    if part.values is not None:
+        for named in _with_values(store, there, part.values):
+            yield from _in_stage(store, replace(part, line=named, values=None), there)
+        return
     lines = part.line.within(there.lines)
     here = replace(part, stage=Span(there.seq, there.seq), stage_name=None)
     if lines.first > lines.last:
@@ -251,6 +256,19 @@ def _in_stage(store: Store, part: Selector, there: StageSummary) -> Iterator[Sel
         packages = part.package.within(size)
         if packages.first <= packages.last:
             yield replace(here, line=Span(alike[0], alike[-1]), package=packages)
+
+
+def _with_values(store: Store, there: StageSummary, values: str) -> Iterator[Span]:
+    """Yield the numbers of the lines of a stage whose names have values such as `mass=12*`."""
+    patterns = values.split()
+    found = []
+    for row in store.rows("line_names", stage=there.id):
+        own = row["name"].split()
+        if all(any(fnmatchcase(value, pattern) for value in own) for pattern in patterns):
+            found.append(row["seq"])
+    for _, run in groupby(enumerate(found), lambda pair: pair[1] - pair[0]):
+        seqs = [seq for _, seq in run]
+        yield Span(seqs[0], seqs[-1])
 
 
 def acknowledged(selected: Selection) -> int:

@@ -182,6 +182,10 @@ select package_row.*
   join package_row on package_row.id = some.id
  order by package_row.id;
 
+-- name: line_names
+-- The lines of a stage by name.
+select seq, name from line where stage_id = :stage order by seq;
+
 -- name: share_of_paused
 -- The fraction of the held packages of a job that a pause holds, of a bounded number of them.
 select avg(parked) from (select parked from package indexed by package_in_phase
