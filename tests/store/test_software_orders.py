@@ -16,6 +16,7 @@ from tests.store.catalogue import CHECKSUM, entry, keep, node, reco
 from tests.support import rows
 from tests.support.building import job, line, package
 from tests.support.jobs import NOW
+from tests.support.rows import change
 from tests.support.site import Site
 
 pytestmark = pytest.mark.usefixtures("drained_localhost")
@@ -263,3 +264,17 @@ def test_software_that_no_package_got_after_its_purge_is_no_fault(store: Store, 
     site.end("vain/1/1/1", "failed", reason="stage-in")
 
     assert checked(store, here) == (True, "purge")
+
+
+def test_runs_before_an_update_of_a_package_did_not_bring_its_software_of_now(
+    store: Store, site: Site
+) -> None:
+    node(store, "a")
+    keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
+    launch(site, "before")
+    site.end("before/1/1/1")
+    assert [place.jobs for place in software_places.places(store)] == [["before"]]
+
+    change(store, "package", redefined=time.time())
+
+    assert software_places.places(store) == []

@@ -395,7 +395,8 @@ select node.name as node, cluster.name as cluster, software.title, software.plat
 
 -- name: software_of_jobs
 -- The nodes where packages that use some software run or have ended, and their jobs; when the last that
--- has used it was launched: one that failed before its first binary may not have got it.
+-- has used it was launched: one that failed before its first binary may not have got it, and one before
+-- the last update of its package may have used other software.
 select used.value as title, node.name as node, cluster.name as cluster, job.name as job,
        max(case when attempt.binary is not null or coalesce(attempt.outcome, 'successful') = 'successful'
                      and attempt.delivers = 0
@@ -408,7 +409,7 @@ select used.value as title, node.name as node, cluster.name as cluster, job.name
   cross join attempt on attempt.package_id = package.id and coalesce(attempt.started, attempt.ended) is not null
   join node on node.id = attempt.node_id
   join cluster on cluster.id = node.cluster_id
- where job.visible = 1
+ where job.visible = 1 and attempt.launched >= coalesce(package.redefined, 0.0)
    and exists (select 1 from requirement
                 where requirement.job_id = job.id and requirement.software <> '[]')
  group by used.value, node.id, job.id
