@@ -1,5 +1,7 @@
 """The catalogue of software, as it is typed and explained."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -181,3 +183,48 @@ def test_further_selectors_are_not_taken_for_nodes(site: Site, d0ctl: Type) -> N
         f"{again}'keep2:*' k3:x", f"{again}keep2", f"{again}keep2/1", f"{again}reco/v2",
         "if these are nodes: --node keep3",
     ]  # fmt: skip
+
+
+@pytest.fixture
+def tool_job(d0ctl: Type, site: Site, tmp_path: Path) -> Callable[[str], None]:
+    """What submits a job, later updates it, with a version of some software."""
+
+    def use(version: str) -> None:
+        text = (
+            f"job: j\nstages: [{{lines: [{{run: tool > o, software: {version}, outputs: o}}]}}]\n"
+        )
+        file = write(tmp_path, text)
+        assert d0ctl("software", "add", version, "--script", "true").exit_code == 0
+        typed = ("submit", file) if version == "tool/1" else ("update", "j", "--again")
+        assert d0ctl(*typed).exit_code == 0
+
+    return use
+
+
+def test_runs_before_an_update_are_shown_with_the_software_that_they_had(
+    d0ctl: Type, site: Site, tool_job: Callable[[str], None]
+) -> None:
+    d0ctl("node", "add", "other", "--local", "--same-machine")
+    tool_job("tool/1")
+    site.finish("j/1/1/1")
+
+    tool_job("tool/2")
+    site.launch("j/1/1/1", "other")
+
+    places = document(d0ctl("software", "where", "--json").stdout)["software"]
+    assert [(one["software"], one["node"]) for one in places] == [
+        ("tool/1", "localhost"), ("tool/2", "other")]  # fmt: skip
+
+
+def test_failures_before_an_update_count_for_the_software_that_failed(
+    d0ctl: Type, site: Site, tool_job: Callable[[str], None]
+) -> None:
+    tool_job("tool/1")
+    site.fail("j/1/1/1")
+
+    tool_job("tool/2")
+    d0ctl("retry", "j")
+    site.fail("j/1/1/1")
+
+    page = d0ctl("report", "failures").stdout
+    assert re.findall(r"^ +(tool/\d) +1 ", page, re.MULTILINE) == ["tool/1", "tool/2"], page

@@ -266,15 +266,16 @@ def test_software_that_no_package_got_after_its_purge_is_no_fault(store: Store, 
     assert checked(store, here) == (True, "purge")
 
 
-def test_runs_before_an_update_of_a_package_did_not_bring_its_software_of_now(
+def test_a_check_after_an_update_expects_what_the_runs_before_it_used(
     store: Store, site: Site
 ) -> None:
-    node(store, "a")
+    here = node(store, "a")
     keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
     launch(site, "before")
     site.end("before/1/1/1")
-    assert [place.jobs for place in software_places.places(store)] == [["before"]]
+    assert not checked(store, here)[0], "it was used there"
 
-    change(store, "package", redefined=time.time())
+    change(store, "attempt", recipe='[{"seq": 1, "software": "reco/v2"}]')
 
-    assert software_places.places(store) == []
+    assert checked(store, here)[0]
+    assert "reco/v2" in [place.title for place in software_places.places(store)]

@@ -508,6 +508,15 @@ update attempt
                    from binary where binary.package_id = attempt.package_id)
  where package_id in (select package_id from selected_package) and recipe is null;
 
+-- name: keep_software_of_runs
+-- Keep with which software the attempts of selected packages ran, if with any.
+update attempt
+   set recipe = (select json_group_array(json_object('seq', seq, 'software', software))
+                   from binary where binary.package_id = attempt.package_id)
+ where package_id in (select package_id from selected_package) and recipe is null
+   and exists (select 1 from binary
+                where binary.package_id = attempt.package_id and software is not null);
+
 -- name: keep_recipe_digest
 -- Keep the digest of what a package has run, read and made, as that is about to change.
 update attempt set recipe_digest = ?
@@ -515,9 +524,10 @@ update attempt set recipe_digest = ?
    and number = (select attempts from package where id = attempt.package_id);
 
 -- name: forget_recipe
--- The job file says again what the attempts of selected packages ran.
+-- The job file says again what the last attempts of selected packages ran.
 update attempt set recipe = null, recipe_digest = null
- where package_id in (select package_id from selected_package) and recipe is not null;
+ where package_id in (select package_id from selected_package) and recipe is not null
+   and number = (select attempts from package where id = attempt.package_id);
 
 -- name: correct_file
 -- Change the job file's settings for a known file, and its maker.

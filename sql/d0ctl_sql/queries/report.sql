@@ -97,7 +97,9 @@ select attempt.node_name as name, count(*) as count,
 -- name: failures_by_software
 -- The included failures by the software of the binary that failed; those of binaries without
 -- software together.
-select coalesce(binary.software, '(no software)') as name, count(*) as count,
+select coalesce(iif(attempt.recipe is null, binary.software,
+                    (select former.value ->> 'software' from json_each(attempt.recipe) as former
+                      where former.value ->> 'seq' = binary.seq)), '(no software)') as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last,
@@ -236,19 +238,23 @@ select attempt.node_name as name, count(*) as number, count(failing.attempt_id) 
 
 -- name: shares_of_software
 -- The same by the software that ran to its end, or that failed; plain runs are none.
-select binary.software as name,
-       count(*) as number, count(failing.attempt_id) as failed
-  from attempt
-  left join failing on failing.attempt_id = attempt.id
-  join package on package.id = attempt.package_id
-  join binary on binary.package_id = package.id
-             and (attempt.outcome = 'successful' or binary.seq = coalesce(attempt.binary, 1))
- where attempt.id between :first and :last
-   and (attempt.outcome = 'successful' or failing.attempt_id is not null)
-   and binary.software is not null
-   and (:job is null or package.job_id = :job)
-   and (:selected = 0 or exists (select 1 from selected_package where package_id = package.id))
- group by 1;
+select name, count(*) as number, sum(is_failing) as failed
+  from (select iif(attempt.recipe is null, binary.software,
+                   (select former.value ->> 'software' from json_each(attempt.recipe) as former
+                     where former.value ->> 'seq' = binary.seq)) as name,
+               failing.attempt_id is not null as is_failing
+          from attempt
+          left join failing on failing.attempt_id = attempt.id
+          join package on package.id = attempt.package_id
+          join binary on binary.package_id = package.id
+                     and (attempt.outcome = 'successful' or binary.seq = coalesce(attempt.binary, 1))
+         where attempt.id between :first and :last
+           and (attempt.outcome = 'successful' or failing.attempt_id is not null)
+           and (:job is null or package.job_id = :job)
+           and (:selected = 0
+                or exists (select 1 from selected_package where package_id = package.id)))
+ where name is not null
+ group by name;
 
 -- name: shares_of_inputs
 -- The same by a few inputs that failed packages read more often than others, with a job in which they
@@ -344,7 +350,9 @@ select job.name as job, job.originator as researcher, stage.seq as stage, stage.
 -- name: use_by_software
 -- The binaries that the included attempts ran, by software; those without software together. In a
 -- failed attempt, the CPU time of all its binaries is wasted.
-select coalesce(binary.software, '(no software)') as name, count(*) as attempts,
+select coalesce(iif(attempt.recipe is null, binary.software,
+                    (select former.value ->> 'software' from json_each(attempt.recipe) as former
+                      where former.value ->> 'seq' = binary.seq)), '(no software)') as name, count(*) as attempts,
        sum(attempt.outcome = 'successful' or ran.seq < coalesce(attempt.binary, 0)) as successful,
        sum(attempt.outcome in ('failed', 'lost') and ran.seq = attempt.binary) as failed,
        coalesce(sum(ran.cpu), 0) as cpu_s,

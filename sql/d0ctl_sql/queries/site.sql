@@ -189,10 +189,12 @@ select exists (select 1 from latest where verb <> 'purge')
                     from job
                     cross join package on package.job_id = job.id
                     cross join requirement on requirement.id = package.requirement_id
-                    cross join json_each(requirement.software) as used
-                               on used.value = :name || '/' || :version
                     cross join attempt on attempt.package_id = package.id
                                       and attempt.node_id = :node and attempt.ended is not null
+                    cross join json_each(iif(attempt.recipe is null, requirement.software,
+                                             (select json_group_array(former.value ->> 'software')
+                                                from json_each(attempt.recipe) as former))) as used
+                               on used.value = :name || '/' || :version
                    where (since.at = 0
                           or attempt.launched > since.at
                              and (attempt.binary is not null
@@ -394,9 +396,9 @@ select node.name as node, cluster.name as cluster, software.title, software.plat
  order by software.title, node.name;
 
 -- name: software_of_jobs
--- The nodes where packages that use some software run or have ended, and their jobs; when the last that
--- has used it was launched: one that failed before its first binary may not have got it, and one before
--- the last update of its package may have used other software.
+-- The nodes where packages that used some software run or have ended, and their jobs; when the last that
+-- has used it was launched: one that failed before its first binary may not have got it. What attempts
+-- ran before an update of their job is in their recipes.
 select used.value as title, node.name as node, cluster.name as cluster, job.name as job,
        max(case when attempt.binary is not null or coalesce(attempt.outcome, 'successful') = 'successful'
                      and attempt.delivers = 0
@@ -404,12 +406,14 @@ select used.value as title, node.name as node, cluster.name as cluster, job.name
   from job
   cross join package on package.job_id = job.id
   cross join requirement on requirement.id = package.requirement_id
-                        and requirement.software <> '[]'
-  cross join json_each(requirement.software) as used
   cross join attempt on attempt.package_id = package.id and coalesce(attempt.started, attempt.ended) is not null
+                    and (requirement.software <> '[]' or attempt.recipe is not null)
+  cross join json_each(iif(attempt.recipe is null, requirement.software,
+                           (select json_group_array(former.value ->> 'software')
+                              from json_each(attempt.recipe) as former))) as used
   join node on node.id = attempt.node_id
   join cluster on cluster.id = node.cluster_id
- where job.visible = 1 and attempt.launched >= coalesce(package.redefined, 0.0)
+ where job.visible = 1 and used.value is not null
    and exists (select 1 from requirement
                 where requirement.job_id = job.id and requirement.software <> '[]')
  group by used.value, node.id, job.id

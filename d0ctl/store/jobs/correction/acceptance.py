@@ -74,15 +74,20 @@ def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place
     return {package: found.outdated.pop(package) for package in sorted(keys)}
 
 
-def keep_recipes(store: Store, found: Comparison, packages: Collection[int]) -> None:
+def keep_recipes(
+    store: Store, found: Comparison, packages: Collection[int], anew: Collection[int]
+) -> None:
     """Keep what the attempts of packages ran, before the packages follow another job file.
 
-    It is forgotten of those that follow again what they ran.
+    It is forgotten of those that follow again what they ran. Of those that run `anew`, or failed
+    and get another definition, only their software is kept, for reports.
     """
     if found.returned:
         store.select(found.returned).change("forget_recipe")
     if packages:
         store.select(packages).change("keep_recipe")
+    if rerun := {*anew, *found.redefined}:
+        store.select(rerun).change("keep_software_of_runs")
     ran = [
         (package.definition.recipe, package.id)
         for stage in found.stages

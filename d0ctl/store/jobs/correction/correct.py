@@ -40,12 +40,13 @@ def correct(
     actor: str, note: str, now: float,
 ) -> None:  # fmt: skip
     """Change a job as planned, in the open transaction; `followers` are to be updated, too."""
-    acceptance.keep_recipes(store, outline.found, outline.accepted)
+    anew = outline.again | outline.redefined
+    acceptance.keep_recipes(store, outline.found, outline.accepted, anew)
     store.change("catch_up", job=job)
     store.change_many("leave_behind", [(follower.id, job) for follower in followers])
     Correction(
-        store, job, spec, outline.found, outline.again | outline.redefined, outline.written, actor,
-        note, now, known_files(store, job), unread=outline.unread,
+        store, job, spec, outline.found, anew, outline.written, actor, note, now,
+        known_files(store, job), unread=outline.unread,
     ).apply()  # fmt: skip
     acceptance.accept(store, outline.accepted, outline.contents, now=now)
     store.change("forget_outdated_packages", job=job)
