@@ -26,7 +26,7 @@ from d0ctl.show.history.time_rows import (
 )
 from d0ctl.store.history import attempt_spans
 from d0ctl.store.history.attempt_spans import AttemptSpan
-from d0ctl_tui.screens.timeline_screen import TimelineScreen
+from d0ctl_tui.screens.history.timeline_screen import TimelineScreen
 from tests.cli.test_check import drive
 from tests.store.test_past import FIRST, as_of, spread_out
 from tests.support.building import production

@@ -83,6 +83,7 @@ LOOK = (
     Command("t", "log", "the log of a package", "look", foot="log"),
     Command("v", "view", "the details on the whole screen", "look"),
     Command("i", "timeline", "nodes or lines over time", "look"),
+    Command("O", "logbook", "the logbook of the last 24 hours", "look"),
     Command("comma", "app.step(-1)", "as it was earlier; again: twice as far", "look",
             name="earlier"),
     Command("full_stop", "app.step(1)", "as it was later, up to the present", "look", name="later"),
@@ -242,6 +243,8 @@ RESULTS = (
     PEEK[-1],
 )
 
+LOGBOOK = (replace(RESULTS[1], title="copy it as text"), RESULTS[-1])
+
 CARD = (Command("enter", "go", "go to its package", "look", foot="package"),)
 
 LOG = (
@@ -272,6 +275,7 @@ SCREENS = {
     "tasks": (*MOVE, *TASKS, *SUB), "the files of an attempt": (*MOVE, *PEEK, *SUB),
     "the results of a job": (*MOVE, *RESULTS, *SUB),
     "a card": (*MOVE, *CARD, *SUB), "a log": (*MOVE, *LOG, *SUB),
+    "the logbook": (*MOVE, *LOGBOOK, *SUB),
 }  # fmt: skip
 """The commands of each screen, whose keys can be set; a key there has one command."""
 

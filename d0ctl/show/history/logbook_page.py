@@ -2,14 +2,21 @@
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from d0ctl.select import brief
 from d0ctl.show.drawing.remark_texts import outage_cause, outage_times, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import acknowledged, group_name, role
+from d0ctl.show.history.spent_values import without_spent
 from d0ctl.show.history.undo_commands import PastAction, action_reasons
 from d0ctl.show.lists import cause, last_of
+from d0ctl.store.connection import Store
+from d0ctl.store.history import logbook, notable
 from d0ctl.store.history.logbook import JobFailures
 from d0ctl.store.history.notable import Notable
+from d0ctl.store.nodes import draining
 from d0ctl.store.nodes.draining import Outage
 from d0ctl.store.views.shapes import ActionView
 from d0ctl.units import count, moment
@@ -20,20 +27,48 @@ NO_FAILURES = "no failures"
 MOST_TARGETS = 20
 """How many parts of the selection of an action are listed."""
 
+MOST_FAILURES = 10_000
+"""How many groups of failures are read."""
+
+MOST_OUTAGES = 50
+"""How many outages are drawn, the latest ones."""
+
 LATE_S = 60.0
 """An end that was recorded later than this is shown with both times."""
 
 
-def draw(
-    sheet: Sheet,
-    actions: Sequence[ActionView],
-    ended: Sequence[Notable],
-    failures: Sequence[JobFailures],
-    outages: Sequence[Outage],
-    now: float,
-    most: int,
-) -> None:
+class Logbook(Struct, frozen=True):
+    """What happened in a period, the latest of each kind first."""
+
+    actions: Sequence[ActionView] = ()
+    ended: Sequence[Notable] = ()
+    failures: Sequence[JobFailures] = ()
+    outages: Sequence[Outage] = ()
+
+    def with_jobs(self, other: "Logbook", most: int) -> "Logbook":
+        """Return it with the ends of up to `most` jobs, and the failures, of another database."""
+        ended = sorted((*self.ended, *other.ended), key=lambda job: job.at, reverse=True)
+        failures = sorted((*self.failures, *other.failures), key=_recorded, reverse=True)
+        return replace(self, ended=ended[:most], failures=failures)
+
+
+def _recorded(failure: JobFailures) -> float:
+    return failure.recorded
+
+
+def read(store: Store, since: float, now: float, most: int, node: str | None = None) -> Logbook:
+    """Read up to `most` entries of each kind, and of actions one more; perhaps only of a node."""
+    return Logbook(
+        without_spent(store, logbook.actions(store, since, most + 1, node=node)),
+        [] if node else notable.ended_jobs(store, since, most, until=now),
+        logbook.failures(store, since, MOST_FAILURES, node=node),
+        draining.outages(store, since, most, node=node),
+    )
+
+
+def draw(sheet: Sheet, found: Logbook, now: float, most: int) -> None:
     """Draw up to `most` actions in the order in which they were done, ends, outages, failures."""
+    actions, outages = found.actions, found.outages[:MOST_OUTAGES]
     sheet.head("actions of people and of d0ctl")
     if not actions:
         sheet.say(NO_ACTIONS)
@@ -46,16 +81,16 @@ def draw(
     )  # fmt: skip
     shown = zip(actions[:most], reasons, strict=False)
     sheet.table([_action(action, reason, now) for action, reason in reversed(list(shown))])
-    if ended:
+    if found.ended:
         sheet.head("ends of jobs")
-        sheet.table([_end(job, now) for job in reversed(ended)])
+        sheet.table([_end(job, now) for job in reversed(found.ended)])
     if outages:
         sheet.head("outages of nodes")
         sheet.table([_outage(outage, now) for outage in reversed(outages)])
     sheet.head("failures by job and reason")
-    if not failures:
+    if not found.failures:
         sheet.say(NO_FAILURES)
-    sheet.table([_failure(failure, now) for failure in failures])
+    sheet.table([_failure(failure, now) for failure in found.failures])
 
 
 def parts(target: str) -> str:

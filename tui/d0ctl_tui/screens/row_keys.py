@@ -7,12 +7,13 @@ from d0ctl.show.drawing import sheet
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.read.logs import Log
 from d0ctl_tui.read.marks import Marks
-from d0ctl_tui.screens.comparison_screen import ComparisonScreen
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
 from d0ctl_tui.screens.files.peek_screen import PeekScreen
 from d0ctl_tui.screens.files.results_screen import ResultsScreen
+from d0ctl_tui.screens.history.comparison_screen import ComparisonScreen
+from d0ctl_tui.screens.history.logbook_screen import LogbookScreen
+from d0ctl_tui.screens.history.timeline_screen import TimelineScreen
 from d0ctl_tui.screens.tasks_screen import TasksScreen
-from d0ctl_tui.screens.timeline_screen import TimelineScreen
 from d0ctl_tui.widgets.about_pane import AboutPane
 
 MOST_COMMANDS = 12
@@ -75,6 +76,10 @@ class RowKeys:
         """Show when and where packages ran."""
         job = self.selector.partition("/")[0] if self.selector else None
         self.dashboard.app.push_screen(TimelineScreen(self.dashboard, job))
+
+    def action_logbook(self) -> None:
+        """Show what was done, ended and failed lately."""
+        self.dashboard.app.push_screen(LogbookScreen(self.dashboard))
 
     def action_tasks(self) -> None:
         """Show the tasks, beginning at that of the selected row."""

@@ -232,8 +232,8 @@ def jumps(screen: Reach, typed: str) -> list[Choice]:
 
 
 SEEN: Mapping[str, str] = {
-    "status": "fold_all", "why": "view", "eta": "view", "history": "view", "task history": "tasks",
-    "report timeline": "timeline", "results": "peek",
+    "status": "fold_all", "why": "view", "eta": "view", "history": "logbook",
+    "task history": "tasks", "report timeline": "timeline", "results": "peek",
     "logs": "log", "peek": "peek", "report failures": "failures", "node list": "nodes",
     "task list": "tasks", "task status": "tasks", "task why": "tasks", "top": "nodes",
     "tui": "app.help",

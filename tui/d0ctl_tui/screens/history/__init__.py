@@ -1,0 +1,1 @@
+"""Screens of what happened: attempts over time, two attempts, the logbook."""
