@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
-from d0ctl.model import STATUS_OF, Phase, Status, known_eta
+from d0ctl.model import STANDING, STATUS_OF, Phase, Status, known_eta
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell, Sheet, cell_width
@@ -35,6 +35,9 @@ MOST_NAMED = 4
 """How many packages are named whose failure is alike."""
 
 
+FRESH_S = 5.0
+"""How old a report may be of a package that is due: a short one reports every two seconds."""
+
 RAN = (Status.LAUNCHED, Status.SUCCESSFUL, Status.FAILED)
 """The statuses of packages whose last attempt is the one that counts."""
 
@@ -62,7 +65,9 @@ def _package(sheet: Sheet, row: PackageRow, now: float, no_input: str, late: boo
     request = f" ({row.request})" if row.request and row.phase != Phase.KILLING else ""
     most = WHOLE_MESSAGE if sheet.whole else max(MESSAGE, sheet.columns - REST)
     about = (
-        how_far(row.percent, row.eta, row.line, now, row.phase) or remark(row.note) or row.message
+        how_far(row.percent, row.eta, row.line, now, row.phase, reported=row.measured)
+        or remark(row.note)
+        or row.message
     )
     return [
         (row.path, "strong"),
@@ -90,13 +95,25 @@ def _age(row: PackageRow, now: float) -> str:
 
 
 def how_far(
-    percent: float | None, eta: float | None, line: str | None, now: float, phase: str = "running"
+    percent: float | None,
+    eta: float | None,
+    line: str | None,
+    now: float,
+    phase: str = "running",
+    *,
+    reported: float | None = None,
 ) -> str:
-    """Return the progress of a package in a few words; empty if its wrapper reported none."""
+    """Return the progress of a package in a few words; empty if its wrapper reported none.
+
+    The percentage is that of the time when it was `reported`, the time left is from now on.
+    """
     facts = []
     if percent is not None:
         facts.append(f"{percent:.3g} %")
-    if (known := known_eta(phase, eta, now)) is not None:
+    is_fresh = reported is not None and now - reported < FRESH_S and phase not in STANDING
+    if eta is not None and is_fresh and eta - now < 1:
+        facts.append("due now")
+    elif (known := known_eta(phase, eta, now)) is not None:
         facts.append(f"{duration(known - now)} left")
     elif eta is not None:
         facts.append("time left unknown")

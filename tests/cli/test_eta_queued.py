@@ -10,7 +10,7 @@ from d0ctl.store.nodes import placement
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
 from tests.cli.test_rehearse import JOB
-from tests.support.building import document
+from tests.support.building import document, production
 from tests.support.jobs import binary, job, package
 from tests.support.rows import change
 from tests.support.site import Site
@@ -152,3 +152,20 @@ def test_the_estimates_of_several_jobs_say_which_of_them_have_ended(
     assert answer.stdout.startswith("mc  ends about")
     assert "d0ctl: job `over` has ended\n" in answer.stderr
     assert answer.exit_code == 4
+
+
+@pytest.mark.parametrize(("age", "left"), [(1, "due now"), (60, "time left unknown")])
+def test_a_package_past_the_end_that_it_reported_is_due_unless_it_is_silent(
+    site: Site, d0ctl: Type, age: int, left: str
+) -> None:
+    drive(site)
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    site.tell({"attempt": attempt, "kind": "progress", "seq": 2, "time": (now := time.time()),
+               "done": 16, "total": 40, "percent": 40.0, "line": "", "eta": now, "cpu": 1.0,
+               "binary": 1, "rss": 1})  # fmt: skip
+    change(site.store, "progress", at=now - age)
+
+    assert f"40 % · {left}" in d0ctl("status", "prod").stdout
+    assert f"40 % · {left}" in d0ctl("status", "prod/1/1/1").stdout
+    assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["progress"]["eta"] is None

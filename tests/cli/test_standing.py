@@ -165,21 +165,6 @@ def test_a_time_left_is_known_only_while_there_is_progress(
     assert (known_eta(phase, eta, 100.0) is not None) is known
 
 
-def test_a_silent_package_shows_no_seconds_left(site: Site, d0ctl: Type) -> None:
-    drive(site)
-    site.submit(production())
-    attempt = site.launch("prod/1/1/1")
-    site.tell({"attempt": attempt, "kind": "progress", "seq": 2, "time": (now := time.time()),
-               "done": 16, "total": 40, "percent": 40.0, "line": "", "eta": now, "cpu": 1.0,
-               "binary": 1, "rss": 1})  # fmt: skip
-
-    for words in (["status", "prod"], ["status", "prod/1/1/1"]):
-        answer = d0ctl(*words).stdout
-        assert "0.0 s left" not in answer
-        assert "time left unknown" in answer
-    assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["progress"]["eta"] is None
-
-
 def test_an_unknown_reason_is_refused(site: Site, d0ctl: Type) -> None:
     result = d0ctl("status", "--reason", "looping-out")
 

@@ -142,13 +142,14 @@ def progress(
     if view.percent is not None:
         sheet.add(*signs.gauge(view.percent / 100, min(40, sheet.columns - 2), sheet.glyphs))
     is_late = limit is not None and view.eta is not None and view.eta > limit
-    facts = [how_far(view.percent, None if is_late else view.eta, None, now, phase) or "running"]
+    eta = None if is_late else view.eta
+    facts = [how_far(view.percent, eta, None, now, phase, reported=view.at) or "running"]
     if view.done is not None and view.total is not None:
         facts.append(f"{view.done:,.6g} of {view.total:,.6g}")
     if is_late and limit is not None:
         facts.append(f"reaches its wall time at {moment(limit, now)}")
-    elif (eta := known_eta(phase, view.eta, now)) is not None:
-        facts.append(f"ends about {moment(eta, now)}")
+    elif (ends := known_eta(phase, view.eta, now)) is not None:
+        facts.append(f"ends about {moment(ends, now)}")
     facts += [f"{duration(view.cpu)} of cpu", f"{size(view.rss)} of memory",
               f"reported {moment(view.at, now)}"]  # fmt: skip
     sheet.say(f"binary {view.binary}: {' · '.join(facts)}")
