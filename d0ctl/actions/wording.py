@@ -23,14 +23,14 @@ MOST_WARNINGS = 5
 
 
 def describe_packages(
-    plan: Plan, verb: str, more: str = "", named: int | None = None
+    plan: Plan, verb: str, more: str = "", named: int | None = None, stay: str = "unchanged"
 ) -> Iterator[str]:
     """Say which packages would be changed; `named` is how many of them `changes` applies to."""
     if plan.packages:
         number = count(plan.packages, "package")
         yield f"would {verb} {number}{more}: {by_phase(plan.phases)}"
         yield from few(phases(plan.changes), plan.packages if named is None else named)
-        yield from unchanged(plan)
+        yield from unchanged(plan, stay)
     else:
         yield nothing_to(plan, verb)
 
@@ -59,10 +59,10 @@ def report_both(plan: Plan, verb: str, past: str, *more: str) -> Iterator[str]:
     yield from unchanged(plan)
 
 
-def unchanged(plan: Plan) -> Iterator[str]:
+def unchanged(plan: Plan, stay: str = "unchanged") -> Iterator[str]:
     """Say what the action leaves alone; if it changes nothing, `nothing_to` has said so already."""
     if plan.unchanged and (plan.packages or plan.jobs):
-        yield f"unchanged: {by_phase(plan.unchanged)}"
+        yield f"{stay}: {by_phase(plan.unchanged)}"
 
 
 def changed_job_file(job: str, runs: str) -> str:

@@ -33,3 +33,14 @@ def test_the_undo_of_a_drop_by_state_brings_all_packages_back(
     site.finish("prod/2/1/1")
     assert site.phase("prod/2/1/1") == "done"
     assert faults(site.store) == []
+
+
+def test_the_files_of_lines_that_have_succeeded_are_said_to_go_with_them(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    said = "unchanged, but their files are dropped: 1 successful"
+
+    for more in (["--dry-run"], ["--yes"]):
+        assert said in d0ctl("kill-line", "prod/1/1-2", "--drop-outputs", *more).stdout

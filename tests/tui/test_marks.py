@@ -69,6 +69,23 @@ def test_a_filter_that_is_marked_is_its_selector_and_its_packages_for_a_verb_on_
     assert marks.selection() is None
 
 
+@pytest.mark.parametrize(
+    ("wanted", "lines"),
+    [
+        (parse("a/1/*:waiting,running"), "a/1/*:waiting,running"),
+        (parse("a/1/*:running", node="farm01"), "a/1/2-3"),
+    ],
+)
+def test_lines_that_are_marked_by_the_states_of_their_packages_are_those_when_they_are_dropped(
+    wanted: Selector, lines: str
+) -> None:
+    marks = Marks()
+    whole = filtered(wanted, array("q", [7, 3]), lambda: ["a/1/2/1", "a/1/3/1"])
+    marks.toggle_whole(whole, "a/1/2/1", 3)
+
+    assert str(marks.selection("line")) == lines
+
+
 def test_marks_of_every_second_package_choose_just_those_in_one_plan(site: Site) -> None:
     wide = job(("one", [line(package(f"f-{n}")) for n in range(1, 401)]), name="wide")
     site.submit(wide)

@@ -12,6 +12,9 @@ from d0ctl.store.views import outline
 from d0ctl.store.views.dependencies import blocked_by
 from d0ctl.units import count
 
+STAY = {False: "unchanged", True: "unchanged, but their files are dropped"}
+"""What is said of packages of dropped lines that have ended, by whether files are dropped."""
+
 
 class LosingPackage(NamedTuple):
     """A package that loses inputs; it `starts` if no other input is missing."""

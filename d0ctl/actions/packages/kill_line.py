@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Conflict, Plan, Request, Way
 from d0ctl.actions.option import Options, flag
-from d0ctl.actions.packages._losing import NONE_LOSING, LosingPackages, losing_packages
+from d0ctl.actions.packages._losing import NONE_LOSING, STAY, LosingPackages, losing_packages
 from d0ctl.actions.packages._whole_lines import check_level, needing_elsewhere
 from d0ctl.actions.packages.kill import WAIT, being_killed
 from d0ctl.actions.selection import KILLABLE, jobs_of, rows, split_selected
@@ -178,7 +178,8 @@ def describe(plan: KillLinePlan) -> Iterator[str]:
             of = plan.request.target.brief
             yield f"would drop the files of `{of}`; there is no package to drop"
         else:
-            yield from wording.describe_packages(plan, "drop", named=plan.packages - plan.also)
+            named, stay = plan.packages - plan.also, STAY[bool(plan.files)]
+            yield from wording.describe_packages(plan, "drop", named=named, stay=stay)
         if not plan.is_empty:
             yield from _describe_drop(plan)
         return
@@ -251,7 +252,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         verb, past = ("drop", "dropped") if drops else ("kill", "killed")
         yield from wording.report_packages(plan, verb, past)
     yield from being_killed(plan)
-    yield from wording.unchanged(plan)
+    yield from wording.unchanged(plan, STAY[bool(plan.files)])
     yield from undo.lasting(plan.undo, 0 if drops else plan.unchanged.get(Phase.CANCELED, 0))
     yield from () if drops else undo.unheld(plan)
     if not drops and plan.packages and plan.is_awaited:

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from d0ctl.select import Selector, parse, union
 from d0ctl.select.condense import condense
@@ -118,4 +119,14 @@ class Marks(Struct):
 
 
 def _is_at(selector: Selector, level: str) -> bool:
-    return selector.level == level and not selector.is_filtered
+    """Return whether an action on a level takes a selector as it is.
+
+    Lines may be selected by the states of their packages: one that succeeds before the plan is
+    carried out stays. Any other filter gives the rows that the person has seen.
+    """
+    if selector.level != level:
+        return False
+    parts = selector.parts
+    if level == "line":
+        parts = tuple(replace(part, states=()) for part in parts)
+    return not any(part.is_filtered for part in parts)
