@@ -19,6 +19,7 @@ from prov.model import (
 from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed
 from tests.support.building import production
+from tests.support.rows import change
 from tests.support.site import Site
 
 JOB = """\
@@ -253,3 +254,14 @@ def test_a_file_whose_maker_is_blocked_has_no_origin_yet(site: Site, d0ctl: Type
 
     assert "`prod/2/1/1`, which makes `all`, is blocked" in refused
     assert "a file has an origin once its maker has succeeded\n" in refused
+
+
+def test_a_run_of_which_only_the_software_is_kept_has_its_command(
+    made: str, d0ctl: Type, site: Site
+) -> None:
+    before = d0ctl("export", "prod:r", "--format", "text").stdout
+    assert "reco raw.1 > r" in before
+
+    change(site.store, "attempt", recipe='[{"seq": 1, "software": "reco/v1"}]')
+
+    assert d0ctl("export", "prod:r", "--format", "text").stdout == before

@@ -127,7 +127,8 @@ select package.id as package_id, package_path.path, binary.seq, binary.name,
                                     join binary_attempt as record
                                       on record.attempt_id = tried.id and record.seq = binary.seq
                                    where tried.package_id = package.id), package.attempts)
-  left join json_each(attempt.recipe) as former on former.value ->> 'seq' = binary.seq
+  left join json_each(attempt.recipe) as former
+    on former.value ->> 'seq' = binary.seq and json_type(former.value, '$.script') is not null
   left join binary_attempt as ran on ran.attempt_id = attempt.id and ran.seq = binary.seq
   left join node on node.id = attempt.node_id and node.name = attempt.node_name
   left join software
