@@ -73,3 +73,20 @@ def test_the_named_commands_end_the_pause_of_a_node(failed: Site, d0ctl: Type) -
         assert d0ctl("node", verb, "hole").exit_code == 0
 
     assert "it takes no package of" not in d0ctl("why", "hole").stdout
+
+
+def test_a_failure_for_something_else_elsewhere_is_named_beside_the_last_one(
+    failed: Site, d0ctl: Type
+) -> None:
+    failed.launch("prod/1/4/1", "localhost")
+    failed.end("prod/1/4/1", "failed", reason="exit-code", detail="no calibration for run 17")
+    assert "otherwise" not in d0ctl("why", "prod/1/4/1").stdout
+    failed.launch("prod/1/4/1", "hole")
+    failed.end("prod/1/4/1", "failed", reason="exit-code", detail="cannot open libgeom.so")
+
+    answer = d0ctl("why", "prod/1/4/1").stdout
+    assert answer.startswith("package `prod/1/4/1` failed: exit-code: cannot open libgeom.so\n")
+    assert (
+        "- attempt 1, on `localhost`, failed otherwise: exit-code: no calibration for run 17\n"
+        in answer
+    )

@@ -211,7 +211,7 @@ def _failures(store: Store, row: Node, explanation: Explanation, now: float) -> 
         explanation.facts.append(
             "nodes are compared by the attempts since the last retry in the job, or since the node "
             "was last drained and resumed, also by failures that do not count as tries; those on "
-            "removed nodes are left out"
+            "removed nodes, and of packages that had failed alike elsewhere, are left out"
         )
         explanation.commands.append(f"d0ctl report failures --node {row.name}")
         node_pauses.add_new_start(row, explanation)

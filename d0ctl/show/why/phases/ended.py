@@ -17,7 +17,7 @@ from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.shapes.of_package import AttemptView
-from d0ctl.units import listed, moment, size
+from d0ctl.units import likeness, listed, moment, size
 from d0ctl_wrapper import merge_types
 
 OVERRULED = frozenset({
@@ -46,6 +46,7 @@ def failed(subject: Subject) -> None:
         _last_attempt(subject, last)
         _check(subject, last)
         _blamed_node(subject, last, tries[:-1])
+        _other_failure(subject, last, tries[:-1])
     if (seen := one_package.acknowledgement(subject.store, package.id)) is not None:
         because = f": {seen.note}" if seen.note else ""
         subject.fact(f"acknowledged by {seen.actor} at {moment(seen.at, subject.now)}{because}")
@@ -110,6 +111,18 @@ def _blamed_node(subject: Subject, last: AttemptView, earlier: Sequence[AttemptV
     if before.reason == last.reason != Reason.LOST:
         subject.fact(f"attempt {before.number} failed for the same reason on `{before.node_name}`: "
                      "the node might be the cause, so d0ctl ran it again elsewhere")  # fmt: skip
+
+
+def _other_failure(subject: Subject, last: AttemptView, earlier: Sequence[AttemptView]) -> None:
+    """Name the latest other failure: the node may be the cause of the last one, and not of this."""
+    since, like = subject.package.redefined or 0.0, likeness(_reason(last))
+    others = [attempt for attempt in earlier
+              if attempt.reason and (attempt.ended or 0.0) > since
+              and likeness(_reason(attempt)) != like]  # fmt: skip
+    if others:
+        other = others[-1]
+        subject.fact(f"attempt {other.number}, on `{other.node_name}`, failed otherwise: "
+                     f"{_reason(other)}")  # fmt: skip
 
 
 def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
