@@ -80,8 +80,7 @@ def test_results_made_of_a_partial_file_say_so(farm: Site) -> None:
     farm.wait_phase("short/2/1/1", "done")
 
     remark = (
-        "`short/2/1/1` read `all.root`, which is partial: `short/1/1/1` was killed before it had "
-        "completed it"
+        "`short/2/1/1` read `all.root`, which counts as partial, because `short/1/1/1` was killed"
     )
     assert remark in farm.d0ctl("results", "short").err
     assert remark in farm.ok("why", "short") and remark in farm.ok("status", "short")

@@ -126,7 +126,7 @@ def are_drawn(
         if is_package:
             begin, longest = min(at for at, _ in plots["memory"][0]), tick
         else:
-            begin, longest = max(first - 60.0, tick - TWO_HOURS_S), GAP_S
+            begin, longest = max(first, tick - TWO_HOURS_S), GAP_S
         for name, (points, limit, write) in plots.items():
             top = max([*(value for _, value in points if value is not None), limit or 0.0])
             drawn = bars(points, begin, tick, columns, longest, top)
