@@ -274,8 +274,8 @@ SCREENS = {
     "the wall": (*MOVE, *WALL, *SUB),
     "tasks": (*MOVE, *TASKS, *SUB), "the files of an attempt": (*MOVE, *PEEK, *SUB),
     "the results of a job": (*MOVE, *RESULTS, *SUB),
-    "a card": (*MOVE, *CARD, *SUB), "a log": (*MOVE, *LOG, *SUB),
     "the logbook": (*MOVE, *LOGBOOK, *SUB),
+    "a card": (*MOVE, *CARD, *SUB), "a log": (*MOVE, *LOG, *SUB),
 }  # fmt: skip
 """The commands of each screen, whose keys can be set; a key there has one command."""
 

@@ -22,10 +22,8 @@ LEAST_ENDS, SPREAD = 5, 1.28
 MOST_NAMED = 3
 """How many nodes or jobs a text names; it counts the rest."""
 
-
 LATE = "late"
 """Said of the end of jobs and stages that wait for stragglers."""
-
 
 UNDRIVEN = "no estimate of its end: no daemon is running, so nothing new starts"
 

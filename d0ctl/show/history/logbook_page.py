@@ -58,11 +58,18 @@ def _recorded(failure: JobFailures) -> float:
 
 def read(store: Store, since: float, now: float, most: int, node: str | None = None) -> Logbook:
     """Read up to `most` entries of each kind, and of actions one more; perhaps only of a node."""
+    return replace(
+        read_jobs(store, since, now, most, node),
+        actions=without_spent(store, logbook.actions(store, since, most + 1, node=node)),
+        outages=draining.outages(store, since, most, node=node),
+    )
+
+
+def read_jobs(store: Store, since: float, now: float, most: int, node: str | None) -> Logbook:
+    """Read the ends and failures of jobs alone, as of an archive."""
     return Logbook(
-        without_spent(store, logbook.actions(store, since, most + 1, node=node)),
-        [] if node else notable.ended_jobs(store, since, most, until=now),
-        logbook.failures(store, since, MOST_FAILURES, node=node),
-        draining.outages(store, since, most, node=node),
+        ended=[] if node else notable.ended_jobs(store, since, most, until=now),
+        failures=logbook.failures(store, since, MOST_FAILURES, node=node),
     )
 
 

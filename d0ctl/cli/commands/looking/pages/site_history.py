@@ -2,8 +2,6 @@
 
 import time
 
-from msgspec.structs import replace
-
 from d0ctl.cli.commands.looking.usage_report import mention_archives, readers
 from d0ctl.cli.schemas import history as documents
 from d0ctl.cli.schemas.fill import fill
@@ -31,10 +29,11 @@ def show_all(
     whole = Logbook()
     for opened in readers(since, with_archives=with_archives):
         with opened as store, store.reading():
-            found = logbook_page.read(store, since, now, most, node)
-            if not store.home.archive or not with_archives:
-                whole = replace(whole, actions=found.actions, outages=found.outages)
-            whole = whole.with_jobs(found, most)
+            if store.home.archive and with_archives:
+                archived = logbook_page.read_jobs(store, since, now, most, node)
+                whole = whole.with_jobs(archived, most)
+            else:
+                whole = logbook_page.read(store, since, now, most, node)
     if not json:
         drawing = sheet()
         logbook_page.draw(drawing, whole, now, most)
