@@ -141,3 +141,24 @@ def test_a_job_that_only_a_kill_has_blocked_is_not_called_failed(site: Site, d0c
 
     assert "prod blocked 4 packages did not succeed" in " ".join(d0ctl("history").stdout.split())
     assert document(d0ctl("history", "--json").stdout)["jobs"][0]["status"] == "failed"
+
+
+def test_an_update_is_not_undone_by_the_command_that_undoes_a_later_one(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = "job: j\nstages: [{lines: [{run: A > a, outputs: a}, {run: B > b, outputs: b}]}]\n"
+    file = tmp_path / "j.yaml"
+    file.write_text(text)
+    d0ctl("submit", str(file))
+    site.fail("j/1/1/1")
+    undo = "to undo: d0ctl update j --previous"
+    file.write_text(text.replace("A >", "AA >"))
+    d0ctl("update", "j")
+    assert undo in d0ctl("history", "j/1/1/1").stdout
+
+    site.finish("j/1/2/1")
+    file.write_text(text.replace("A >", "AA >").replace("B >", "BB >"))
+    d0ctl("update", "j")
+
+    assert undo not in d0ctl("history", "j/1/1/1").stdout
+    assert d0ctl("history", "j").stdout.count(undo) == 1

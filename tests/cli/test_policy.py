@@ -274,6 +274,8 @@ def test_a_rule_that_was_applied_after_the_failure_is_said_to_be_newer(
     site.fail("prod/1/1/1")
     site.fail("prod/1/1/1")
     assert later not in d0ctl("why", "prod/1/1/1").stdout
+    d0ctl("site", "apply", str(file), "--yes")
+    assert later not in d0ctl("why", "prod/1/1/1").stdout, "the rule is the same"
 
 
 def test_a_job_whose_packages_have_rules_of_their_own_says_how_to_see_them(

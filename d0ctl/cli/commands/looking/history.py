@@ -27,7 +27,7 @@ from d0ctl.show.drawing.remark_texts import by_whom, remark
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.history.logbook_page import LATE_S, parts
 from d0ctl.show.history.spent_values import without_spent
-from d0ctl.show.history.undo_commands import PastAction, action_reasons, undo_at
+from d0ctl.show.history.undo_commands import UPDATE, PastAction, action_reasons, undo_at
 from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Store
@@ -154,8 +154,12 @@ def _actions(store: Store, wanted: Selector) -> list[ActionView]:
         return []
     is_package = wanted.is_one and wanted.level == "package"  # then few of them are shown
     found = browse.actions(store, wanted.job, MOST_READ if is_package else MOST_ACTIONS)
-    return [replace(action, undo=undo_at(action, time.time()))
-            for action in without_spent(store, found)]  # fmt: skip
+    listed = [replace(action, undo=undo_at(action, time.time()))
+              for action in without_spent(store, found)]  # fmt: skip
+    # a package has not all updates of its job, and `--previous` undoes the last that changed it
+    updates = [action.at for action in listed if action.verb == UPDATE and action.undo]
+    return [replace(action, undo=None) if action.verb == UPDATE and action.at in updates[1:]
+            else action for action in listed]  # fmt: skip
 
 
 def _draw(document: documents.History, now: float) -> None:

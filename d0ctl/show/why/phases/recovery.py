@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from d0ctl.model import NodeCapacity, Reason
-from d0ctl.policy.remarks import GivenUp, InputsLate, TriedAgain, read
+from d0ctl.policy.remarks import Against, GivenUp, InputsLate, TriedAgain, read
 from d0ctl.policy.rules import Policy
 from d0ctl.show.drawing.remark_texts import against, cause, remark
 from d0ctl.show.why.common import Objection
@@ -72,7 +72,10 @@ def refusal(
     end, policy = read(package.note), of_package(store, package.id)
     why = against(end) if isinstance(end, GivenUp) else ""
     reasons = [f"not retried: {why}"] if why else []
-    if policy.rule(last.reason).tries and last.ended is not None:
+    tries = policy.rule(last.reason).tries
+    limits = {Against.TRIES: tries, Against.ALL_TRIES: policy.never.tries}
+    is_same = isinstance(end, GivenUp) and end.why in limits and limits[end.why] == end.limit
+    if tries and not is_same and last.ended is not None:
         what, at = _last_change(store, package, _origin(policy, last.reason))
         if at is not None and at > last.ended:
             reasons.append(f"{what} at {moment(at, now)}, after this failure: "
