@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import PackageSpec
-from d0ctl.show.cards.software import state_there
+from d0ctl.show.cards.software import removed, state_there
 from d0ctl.store import Store
 from d0ctl.store.clusters import cluster_views, software_places
 from d0ctl.store.nodes import registry, software
@@ -82,6 +82,22 @@ def test_after_a_purge_the_archive_is_brought_anew(store: Store) -> None:
     ask(store, "push", here)
 
     assert len(software.archives_wanted(store, here, now=NOW)) == 1
+
+
+def test_software_that_is_removed_after_its_purge_needs_no_further_one(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+
+    def lines() -> int:
+        return len(removed("reco/v1", software_places.places(store, "reco/v1")).splitlines())
+
+    answer(store, here, ask(store, "push", here))
+    assert lines() == 2
+    answer(store, here, ask(store, "purge", here))
+    assert lines() == 1
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW + 1)
+    assert lines() == 2, "a package brought it again"
 
 
 def test_a_push_of_an_archive_that_is_gone_fails(store: Store) -> None:

@@ -1,6 +1,7 @@
 """The catalogue of software, and the answers of nodes about it."""
 
 import json
+from collections.abc import Sequence
 
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
@@ -54,10 +55,12 @@ def after_use(user: str) -> str:
     return f"d0ctl wait {user}, or end it: d0ctl kill {user}"
 
 
-def removed(title: str) -> str:
-    """Return that software was removed, and what removes it from nodes."""
-    return (f"removed `{title}` from the catalogue\n"
-            f"nodes that have it keep it: d0ctl software purge {title}")  # fmt: skip
+def removed(title: str, places: Sequence[SoftwarePlace]) -> str:
+    """Return that software was removed, and what removes it from nodes that may have it."""
+    done = f"removed `{title}` from the catalogue"
+    if places and all(place.is_purged for place in places):
+        return done
+    return f"{done}\nnodes that have it keep it: d0ctl software purge {title}"
 
 
 def place_cells(copy: SoftwarePlace, now: float) -> list[Cell]:

@@ -37,6 +37,14 @@ class SoftwarePlace(Struct):
         )
 
     @property
+    def is_purged(self) -> bool:
+        """Whether it was purged, and neither copied nor brought by a package since."""
+        order = self.order
+        if order is None or order.verb != "purge" or not order.ok or order.ended is None:
+            return False
+        return not self.is_brought_again and (self.arrived or 0.0) <= order.ended
+
+    @property
     def is_used(self) -> bool:
         """Whether an order or a package has brought it, as far as is known."""
         if self.order is None or self.order.ok == 0:

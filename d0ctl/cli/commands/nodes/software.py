@@ -199,6 +199,7 @@ def remove(
 ) -> None:
     """Remove software from the catalogue, but from no node."""
     from d0ctl.show.cards import software as software_text
+    from d0ctl.store.clusters import software_places
     from d0ctl.store.clusters.site_changes import remove_software
     from d0ctl.store.clusters.site_comparison import current
     from d0ctl.store.lifecycle import keep_action
@@ -226,7 +227,8 @@ def remove(
                 remove_software(store, entry)
             keep_action(store, verb="software remove", target=title, actor=session.actor(),
                         note=changing.reason(), packages=0, now=time.time())  # fmt: skip
-    emit(software_text.removed(title))
+        places = software_places.places(store, title)
+    emit(software_text.removed(title, places))
 
 
 @app.command(cls=Changing)
