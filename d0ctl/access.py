@@ -1,4 +1,4 @@
-"""Access to the files of a home: who owns them, and what a failed operation means."""
+"""Access to the files of a home: owners, disks, and what a failed operation means."""
 
 import errno
 import os
@@ -19,6 +19,12 @@ MAKES_HOME = (
     "if there was one, is its disk mounted?"
 )
 """What to do if there is no home."""
+
+NETWORK_DISKS = frozenset({
+    "9p", "acfs", "afs", "beegfs", "ceph", "cifs", "fuse.ceph", "fuse.glusterfs", "fuse.sshfs",
+    "glusterfs", "gpfs", "lustre", "nfs", "nfs4", "ocfs2", "orangefs", "smb2", "smb3", "smbfs",
+})  # fmt: skip
+"""File systems on which SQLite's locks and shared memory can't be trusted."""
 
 LEAST_SPACE = 64_000
 """How many bytes the shared memory and the log of a database need at least."""
@@ -149,3 +155,29 @@ def absolute(path: Path) -> Path:
     if ".." in path.parts and (plain := Path(os.path.normpath(path))).resolve() == path.resolve():
         return plain
     return path
+
+
+def file_system(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
+    """Return the type of the file system that holds or would hold `path`; empty if unknown."""
+    target = path.resolve()
+    best, kind = -1, ""
+    try:
+        table = mounts.read_text()
+    except OSError:
+        return ""
+    for row in table.splitlines():
+        _, point, name, *_ = row.split(" ")
+        mount = Path(point.encode().decode("unicode_escape"))
+        if target.is_relative_to(mount) and len(mount.parts) >= best:
+            best, kind = len(mount.parts), name
+    return kind
+
+
+def refuse_network_disk(root: Path) -> None:
+    """Raise DatabaseUnavailable if the home would be on a network file system."""
+    kind = file_system(root)
+    if kind in NETWORK_DISKS:
+        raise DatabaseUnavailable(
+            f"the home `{root}` is on a network disk ({kind}), where a database can break",
+            hint=f"export D0CTL_HOME=/var/tmp/d0ctl-{os.getuid()}",
+        )

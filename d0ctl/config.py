@@ -1,4 +1,4 @@
-"""Paths of the home, and the checks of who owns it, what is missing, and which disk it is on."""
+"""Paths of the home, and the checks of who owns it, where it is and what is missing."""
 
 import os
 from collections.abc import Iterable
@@ -9,13 +9,6 @@ from urllib.parse import quote
 from d0ctl import access
 from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl_wrapper.protocol.paths import inside
-
-NETWORK_DISKS = frozenset({
-    "9p", "acfs", "afs", "beegfs", "ceph", "cifs", "fuse.ceph", "fuse.glusterfs", "fuse.sshfs",
-    "glusterfs", "gpfs", "lustre", "nfs", "nfs4", "ocfs2", "orangefs", "smb2", "smb3", "smbfs",
-})  # fmt: skip
-"""File systems on which SQLite's locks and shared memory can't be trusted."""
-
 
 ASIDE = ".aside"
 """The folder within another in which files are completed before they are moved to their places."""
@@ -219,12 +212,16 @@ class Home:
             for path in (self.logs, self.results, self.cache, self.nodes, self.archives):
                 access.owned(path)
 
-    def create(self, *, with_key: bool = True) -> None:
-        """Create what is missing, only for the owner; no key if attempts need that of a backup."""
-        refuse_network_disk(self.root)
+    def check_place(self) -> None:
+        """Raise DatabaseUnavailable if no home can be at this place, there or to be made."""
+        access.refuse_network_disk(self.root)
         if self.is_chosen and not self.root.parent.exists():
             raise DatabaseUnavailable(f"there is no folder `{self.root.parent}` for the home",
                                       hint=f"mkdir -p {self.root.parent}")  # fmt: skip
+
+    def create(self, *, with_key: bool = True) -> None:
+        """Create what is missing, only for the owner; no key if attempts need that of a backup."""
+        self.check_place()
         try:
             self.check_owner()
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -270,29 +267,3 @@ def find_home(option: str | os.PathLike[str] | None = None) -> Home:
     data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
     root = Path(Path(data) / "d0ctl" if asked is None else asked).expanduser()
     return Home(access.absolute(root), is_chosen=asked is not None)
-
-
-def file_system(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
-    """Return the type of the file system that holds or would hold `path`; empty if unknown."""
-    target = path.resolve()
-    best, kind = -1, ""
-    try:
-        table = mounts.read_text()
-    except OSError:
-        return ""
-    for row in table.splitlines():
-        _, point, name, *_ = row.split(" ")
-        mount = Path(point.encode().decode("unicode_escape"))
-        if target.is_relative_to(mount) and len(mount.parts) >= best:
-            best, kind = len(mount.parts), name
-    return kind
-
-
-def refuse_network_disk(root: Path) -> None:
-    """Raise DatabaseUnavailable if the home would be on a network file system."""
-    kind = file_system(root)
-    if kind in NETWORK_DISKS:
-        raise DatabaseUnavailable(
-            f"the home `{root}` is on a network disk ({kind}), where a database can break",
-            hint=f"export D0CTL_HOME=/var/tmp/d0ctl-{os.getuid()}",
-        )

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl import config
-from d0ctl.config import Home, file_system, find_home, refuse_network_disk
+from d0ctl import access
+from d0ctl.access import file_system, refuse_network_disk
+from d0ctl.config import Home, find_home
 from d0ctl.errors import DatabaseUnavailable
 from d0ctl.store import open_store
 
@@ -115,7 +116,7 @@ def test_where_mounts_can_not_be_read_nothing_is_refused(tmp_path: Path) -> None
 def test_a_network_disk_is_refused_with_the_line_to_type(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(config, "file_system", lambda path: "nfs4")
+    monkeypatch.setattr(access, "file_system", lambda path: "nfs4")
 
     with pytest.raises(DatabaseUnavailable, match=r"network disk \(nfs4\)") as refused:
         refuse_network_disk(tmp_path)

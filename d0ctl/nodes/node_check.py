@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.config import NETWORK_DISKS, Home
+from d0ctl.access import NETWORK_DISKS
+from d0ctl.config import Home
 from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.link import Frame, Link, Site, base_of, open_link, reach
 from d0ctl.nodes.ship import CannotKeep

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from d0ctl import access
-from d0ctl.config import Home, refuse_network_disk
+from d0ctl.config import Home
 from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl.store.connection import Store, file_of, read_queries
 from d0ctl.store.locks import writer_lock
@@ -125,7 +125,7 @@ def open_store(
     if version != newest_version():
         connection.close()
         refuse_newer(home.database, version)
-        refuse_network_disk(home.root)
+        access.refuse_network_disk(home.root)
         _upgrade(home)
         connection = _connect(home.database, read_only, patience_ms, cache_kib)
     store = Store(home, connection, file)

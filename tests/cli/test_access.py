@@ -277,3 +277,18 @@ def test_a_writing_verb_creates_the_named_home_but_not_its_parent(
         f"d0ctl: there is no folder `{tmp_path}/no` for the home\nmkdir -p {tmp_path}/no\n"
     )
     assert made.exit_code == 0
+
+
+def test_a_rehearsed_restore_refuses_a_home_without_a_parent_folder_as_the_restore_does(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    saved, home = tmp_path / "saved.db", tmp_path / "no" / "home"
+    d0ctl("backup", str(saved))
+
+    planned, done = (d0ctl("--home", str(home), "restore", str(saved), *more)
+                     for more in (["--dry-run"], []))  # fmt: skip
+
+    assert (planned.exit_code, planned.stderr.splitlines()[-2:]) == (
+        5, [f"d0ctl: there is no folder `{home.parent}` for the home", f"mkdir -p {home.parent}"],
+    )  # fmt: skip
+    assert done.stderr.splitlines()[-2:] == planned.stderr.splitlines()[-2:]

@@ -19,9 +19,9 @@ def site(newcomer: Site) -> Site:
 LAUNCHER = """\
 import sys
 from pathlib import Path
-from d0ctl import config
-table, real = Path(sys.argv.pop(1)), config.file_system
-config.file_system = lambda path: real(path, table)
+from d0ctl import access
+table, real = Path(sys.argv.pop(1)), access.file_system
+access.file_system = lambda path: real(path, table)
 from d0ctl.cli import main
 main()
 """

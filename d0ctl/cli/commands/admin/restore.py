@@ -60,6 +60,7 @@ def restore(
     if changing.is_rehearsal():
         for line in (*administration.would_restore(file, home.database), *warnings):
             emit(line)
+        home.check_place()
         refuse_while_driven(home)
         return
     refuse_while_driven(home)
