@@ -55,10 +55,10 @@ def after_use(user: str) -> str:
     return f"d0ctl wait {user}, or end it: d0ctl kill {user}"
 
 
-def removed(title: str, places: Sequence[SoftwarePlace]) -> str:
+def removed(title: str, copies: Sequence[SoftwarePlace]) -> str:
     """Return that software was removed, and what removes it from nodes that may have it."""
     done = f"removed `{title}` from the catalogue"
-    if places and all(place.is_purged for place in places):
+    if copies and all(copy.is_purged for copy in copies):
         return done
     return f"{done}\nnodes that have it keep it: d0ctl software purge {title}"
 
