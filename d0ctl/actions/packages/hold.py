@@ -140,7 +140,7 @@ ACTION = Action(
     name="hold",
     help="Keep jobs or packages from being scheduled.",
     more_help="Packages on nodes continue, also those queued there. Holding a whole job does not "
-    "change its packages.",
+    "change its packages. To hold a job for some time: d0ctl pause JOB --for 1h.",
     example="'reco001/2/*:ready' --reason 'bad calibration'",
     past="held",
     options=Options,
