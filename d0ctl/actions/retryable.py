@@ -16,6 +16,7 @@ from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.restore_line import line_launched_without, lines_to_restore
 from d0ctl.store.jobs.scripts import Script
+from d0ctl.store.nodes import contact
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.fitting import Nodes, in_words
 from d0ctl.store.views import selection
@@ -167,6 +168,15 @@ def restore_command(store: Store, paths: Iterable[str], lines: Iterable[int]) ->
     readers = [line_launched_without(store, line) for line in lines]
     more = ["--again"] * any(reader and reader["phase"] == Phase.DONE for reader in readers)
     return undo.command("restore-line", targets, *more)
+
+
+def left_behind(selected: Selection) -> Iterator[str]:
+    """Say that packages may run twice, as nodes do not know yet that their attempts have ended."""
+    if (found := contact.left_behind(selected)) and found["packages"]:
+        runs = count(found["packages"], "package may run twice: its earlier attempt continues",
+                     "packages may run twice: their earlier attempts continue")  # fmt: skip
+        nodes = f"`{found['node']}`" if found["nodes"] == 1 else "their nodes"
+        yield f"{runs} until {nodes} can be reached again"
 
 
 def dropped_readers(selected: Selection) -> str:

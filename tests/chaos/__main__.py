@@ -69,7 +69,7 @@ def table(outcomes: list[Outcome]) -> Iterator[str]:
     yield ROW.format("attempts", sum(o.attempts for o in outcomes))
     yield ROW.format("packages or files counted twice", sum(o.doubles for o in outcomes))
     yield ROW.format("packages that ran twice at the same time", sum(o.overlaps for o in outcomes))
-    yield ROW.format("  allowed: out of contact beyond the lease", sum(o.allowed for o in outcomes))
+    yield ROW.format("  allowed: given up out of contact", sum(o.allowed for o in outcomes))
 
 
 def main() -> int:

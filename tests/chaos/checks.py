@@ -14,8 +14,8 @@ from tests.chaos.field import Field
 from tests.chaos.plan import SLURM
 from tests.support.rows import count, read
 
-GIVEN_UP = "its node did not answer"
-"""How the history of an attempt begins whose node was out of contact beyond the lease."""
+GIVEN_UP = ("its node did not answer", "canceled while its node was out of contact")
+"""How the message of an attempt begins that d0ctl gave up after the lease, or a person earlier."""
 
 EXPECTED = ("No space left on device", "is full", "File too large")
 """What a full disk, or its stand-in, has programs say."""
@@ -124,7 +124,7 @@ def overlaps(field: Field) -> Iterator[str]:
 
 
 def given_up_packages(field: Field) -> set[str]:
-    """The packages of which an attempt was out of contact beyond the lease."""
+    """The packages of which an attempt was given up, while its node was out of contact."""
     return {
         path for path, _, answer in attempts(field).values() if (answer or "").startswith(GIVEN_UP)
     }

@@ -46,6 +46,23 @@ def test_what_is_set_to_a_status_out_of_reach_runs_on(site: Site, d0ctl: Type, s
     assert f"{RUNS_ON}\n" in plan and f"{RUNS_ON}\n" in done
 
 
+@pytest.mark.parametrize("end", [["kill"], ["set-status", "failed"]])
+def test_a_retry_says_that_packages_may_run_twice_until_their_node_answers(
+    site: Site, d0ctl: Type, end: list[str]
+) -> None:
+    twice = ("1 package may run twice: its earlier attempt continues until `localhost` can be "
+             "reached again\n")  # fmt: skip
+    d0ctl(end[0], "prod/1/1/1", *end[1:])
+
+    assert twice in d0ctl("retry", "prod/1/1/1", "--dry-run").stdout
+    assert twice in d0ctl("set-status", "prod/1/1/1", "unscheduled", "--dry-run").stdout
+    site.up()
+    assert "twice" not in d0ctl("retry", "prod/1/1/1", "--dry-run").stdout
+    with site.store.writing():
+        contact.down(site.store, 1, "connection refused", now=time.time())
+    assert "twice" not in d0ctl("retry", "prod/1/1/1").stdout, "it ended when the node answered"
+
+
 def test_packages_within_reach_have_time_to_end(site: Site, d0ctl: Type) -> None:
     with site.store.writing():
         contact.unknown(site.store, 1, now=time.time())

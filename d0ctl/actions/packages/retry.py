@@ -25,6 +25,7 @@ from d0ctl.actions.retryable import (
     AT_A_LIMIT,
     dropped_readers,
     keep_retryable,
+    left_behind,
     not_retryable,
     restoring,
     selects,
@@ -94,7 +95,7 @@ class RetryPlan(Plan):
     mixed: Sequence[tuple[str, EarlierReaders]]
     """Jobs and their changed files, with how many packages have succeeded with earlier contents."""
     away: tuple[str, ...]
-    """What is said of the named nodes if they take no packages now."""
+    """What is said of named nodes that take no packages now, and of those of earlier attempts."""
 
 
 def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request[RetryOptions]:
@@ -155,7 +156,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         edited=[job.name for job in jobs if is_changed_on_disk(store, job.id)],
         mixed=[found for job in jobs
                for found in edited_files.done_with_earlier(store, job.id).items()],
-        away=tuple(away(store, options.named_nodes)),
+        away=(*away(store, options.named_nodes), *left_behind(selected)),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Conflict, Plan, Request
 from d0ctl.actions.option import Options, ValueType, argument
 from d0ctl.actions.packages.kill import out_of_reach
-from d0ctl.actions.retryable import restoring
+from d0ctl.actions.retryable import left_behind, restoring
 from d0ctl.actions.selection import HOLDABLE, Split, nothing_for, split_selected
 from d0ctl.errors import Refused
 from d0ctl.model import Phase, Status
@@ -71,6 +71,8 @@ class SetStatusPlan(Plan):
     """How many successful packages of dropped lines stay as they are."""
     misfits: Sequence[Misfit]
     """What no node can take of those that run again."""
+    left_behind: tuple[str, ...]
+    """What is said of those that run again and may still run on a node out of contact."""
 
 
 def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float) -> SetStatusPlan:
@@ -86,6 +88,7 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
     )
     makers, readers, failed = Makers(), NONE, NONE
     misfits: Sequence[Misfit] = ()
+    beside: tuple[str, ...] = ()
     outdated = accepted = 0
     rerun = undo.paths(request.target)
     if status == Status.UNSCHEDULED:
@@ -101,12 +104,13 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
             rerun = [request.target.job]
         accepted = retry.count_accepted(split.selected)
         misfits = fitting.misfits_selected(split.selected, now=now)
+        beside = tuple(left_behind(split.selected))
         makers = retry.makers_of_removed(split.selected)
         readers, failed = retry.readers_done(split.selected), retry.readers_failed(split.selected)
     return SetStatusPlan(request=request, packages=split.packages, accepting=accepting,
                          makers=makers, readers=readers, failed=failed, outdated=outdated,
                          rerun=tuple(rerun), accepted=accepted, aside=aside,
-                         misfits=misfits, **split._asdict())  # fmt: skip
+                         misfits=misfits, left_behind=beside, **split._asdict())  # fmt: skip
 
 
 def _nothing(
@@ -202,6 +206,7 @@ def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
     if plan.failed.number:
         packages = count(plan.failed.number, "package")
         yield f"{packages} that failed read earlier files of these: {_retry(plan.failed)}"
+    yield from plan.left_behind
     yield from fitting.not_taken(plan.misfits)
 
 

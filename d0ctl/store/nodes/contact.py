@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from d0ctl.model import Node
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import copies
 from d0ctl.store.nodes.holder import abandoned, dead_holders
 from d0ctl.store.nodes.leases import living_holder
@@ -148,3 +148,8 @@ def _number(value: object) -> float | None:
 def _clock_ahead_s(facts: Mapping[str, Any], now: float) -> float:
     ahead = float(facts.get("time") or now) - now
     return ahead if abs(ahead) > CLOCK_TOLERANCE_S else 0.0
+
+
+def left_behind(selected: Selection) -> Row | None:
+    """Return how many of these packages may still run on nodes out of contact, and on which."""
+    return selected.row("left_behind")

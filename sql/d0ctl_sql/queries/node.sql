@@ -331,6 +331,24 @@ update package
        request = null, changed = :now
  where node_id = :node and phase = 'killing';
 
+-- name: left_behind
+-- How many of the selected packages have an attempt that a person ended while its node was out of
+-- contact, and that may still run there, as the node has not answered since; and on which nodes.
+select count(distinct package.id) as packages, count(distinct node.id) as nodes,
+       min(node.name) as node
+  from selected_package
+  join package on package.id = selected_package.package_id
+       and package.phase in ('canceled', 'failed')
+  join attempt on attempt.package_id = package.id
+  join node on node.id = attempt.node_id and coalesce(node.contact, 0) < attempt.ended
+ where (attempt.outcome = 'killed'
+        and attempt.message = 'canceled while its node was out of contact')
+    or (attempt.outcome = 'lost'
+        and exists (select 1
+                      from event
+                     where event.package_id = package.id and event.attempt_id = attempt.id
+                       and event.old = 'unreachable' and event.new = 'failed'));
+
 -- name: node_unknown
 -- No process drives a node any more, since its last contact.
 update node set state = 'unknown', since = coalesce(contact, :now) where id = :node and state = 'up';
