@@ -226,10 +226,9 @@ class Field(Site):
     def undo(self, everything: bool = False) -> bool:
         """Do what is due; whether all is done."""
         now = time.monotonic()
-        due = [one for one in self._undone if everything or one[0] <= now]
-        for one in due:
-            self._undone.remove(one)
-            one[1]()
+        while due := next((at for at in self._undone if everything or at[0] <= now), None):
+            self._undone.remove(due)
+            due[1]()  # a command, perhaps, which undoes others while it waits
         return not self._undone
 
     def close(self, *, kills: bool = True) -> None:
