@@ -32,9 +32,7 @@ EARLY_S = 0.05
 addition to the time that they take."""
 
 DEEP = 4
-"""If more similar packages than this are ready for each CPU, none waits: another would go there
-anyway.
-"""
+"""If more similar packages than this are ready for each CPU, none waits: others would go there."""
 
 WORTH = 0.05
 """A package waits for another node only if it ends there earlier by this part of its run time."""
@@ -182,7 +180,7 @@ class _Pass(Struct):
     def promise(
         self, requirement: Requirement, packages: int, fits: Sequence[NodeCapacity]
     ) -> None:
-        """Keep CPUs that become free for packages that found none.
+        """Keep CPUs that become free for packages that found none, or are left for these.
 
         Else later packages whose inputs are brought meanwhile would be there before them.
         """
@@ -226,6 +224,7 @@ class _Pass(Struct):
                                                       capacity, cost)  # fmt: skip
                 if is_later:
                     capacity.occupy(requirement, cost)
+                    self.promise(requirement, 1, [capacity])
                     left += 1
                     self.waiting += 1 if any(node.free > 0 for node in able) else PATIENCE_FULL
                     continue

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.schedule.choice import Decision
 from d0ctl.schedule.early import MOST_OPEN, place_open
+from d0ctl.schedule.node_capacity import Busy
 from d0ctl.schedule.place import place
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement, Soon, lead_s
@@ -73,6 +74,26 @@ def test_packages_that_come_first_get_the_next_cpus_before_those_whose_inputs_ar
         lambda packages: far(*packages),
         quota=Quota(stages={2: 0}),
     )
+
+    assert [decision.package for decision in found] == [2000, 2001][:ahead]
+
+
+@pytest.mark.parametrize(
+    ("ready", "there", "ahead"), [(5, 0, 0), (5, 1, 0), (2, 0, 0), (2, 1, 0), (1, 0, 1), (1, 1, 1)]
+)
+def test_packages_that_wait_for_the_next_cpus_get_them_before_others_whose_inputs_are_brought(
+    ready: int, there: int, ahead: int
+) -> None:
+    found = place(
+        [NodeRoom(1, "a", 1, cpus=2, used=2)],
+        [Requirement(1, ready, stage=1, seconds=12.0, fetches=True),
+         Requirement(2, ready=20, stage=2, fetches=True)],
+        lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
+        lambda packages: {},
+        lambda packages: {package: InputCopies(1, {1: there * (package < 2000)})
+                          for package in packages},
+        busy=lambda: {1: [Busy(1, 9.0), Busy(1, 12.0)]},
+    )  # fmt: skip
 
     assert [decision.package for decision in found] == [2000, 2001][:ahead]
 
