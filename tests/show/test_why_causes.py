@@ -7,6 +7,7 @@ from d0ctl import actions
 from d0ctl.actions import request
 from d0ctl.select import parse
 from d0ctl.show.why.selected import explain
+from d0ctl.store.nodes import leases
 from tests.show.asking import why
 from tests.store.requiring import end_all, go_on, merge
 from tests.support.building import job, line, production
@@ -162,3 +163,24 @@ def test_a_package_that_is_being_killed_has_no_estimated_start(site: Site) -> No
 
     assert answer.phase == "killing"
     assert not [text for text in answer.facts if "begins" in text or "expected to take" in text]
+
+
+def test_why_of_a_job_with_a_failure_says_why_its_ready_packages_do_not_run(site: Site) -> None:
+    site.up(cpus=1)
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    site.submit(production("older"))
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    site.launch("older/1/1/1")
+
+    for part in ("prod", "prod/1"):
+        answer = explain(site.store, parse(part), time.time())
+        assert " has failures: 1 package failed" in answer.answer
+        assert any("ready: package `prod/1/1/1` is ready, and no slot is free on" in fact
+                   for fact in answer.facts)  # fmt: skip
+        assert any("job `older` are ready, too, and come first" in fact for fact in answer.facts)
+
+    site.launch("prod/1/1/1")
+    answer = explain(site.store, parse("prod"), time.time())
+    assert not any("ready: package" in fact for fact in answer.facts)

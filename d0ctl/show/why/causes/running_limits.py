@@ -1,6 +1,6 @@
-"""Limits of how many packages run at once, if they are used up: `max-running` and throttles."""
+"""What keeps ready packages back: `max-running` or throttles that are used up, or other jobs."""
 
-from d0ctl.model import Phase
+from d0ctl.model import LIVE, Phase
 from d0ctl.show.why.causes import throttle_limits
 from d0ctl.show.why.common import MOST, Explanation, GroupPart
 from d0ctl.show.why.subject import Subject
@@ -13,8 +13,11 @@ from d0ctl.units import count
 
 
 def add(store: Store, part: GroupPart, explanation: Explanation, now: float) -> None:
-    """Add how many ready packages of a job or a part of it wait for packages on nodes to end."""
-    job = part.job
+    """Add how many ready packages of a job or a part of it wait for packages on nodes to end.
+
+    If no limit keeps them back and none is launched, say why the first one does not run.
+    """
+    job, known = part.job, len(explanation.facts)
     if job.hold or job.pause:
         return
     left, ready = placement.quota(store), part.counts.get(Phase.READY, 0)
@@ -32,6 +35,11 @@ def add(store: Store, part: GroupPart, explanation: Explanation, now: float) -> 
         explanation.commands.append(_lift(path))
     if setting(store, "throttles"):
         throttle_limits.add(store, part, explanation, now)
+    if len(explanation.facts) == known and not any(map(part.counts.get, LIVE)):
+        for row in part.sample([Phase.READY], 1):
+            first = part.explain(row.path)
+            explanation.facts.append(f"{count(ready)} ready: {first.answer}")
+            explanation.take(first)
 
 
 def of_package(subject: Subject) -> str | None:
