@@ -216,14 +216,20 @@ def test_a_job_that_ended_with_failures_is_on_the_wall_until_they_are_acknowledg
     for name in ("broken", *"abcd"):
         site.submit(production(name))
     site.fail("broken/1/1/1")
+    site.fail("broken/1/2/1")
     rows.change(site.store, "job", {"name": "broken"}, ended=time.time())
+
+    def acknowledge(path: str) -> None:
+        wanted = request("acknowledge", parse(path))
+        apply(site.store, wanted, actor="you", note="", now=time.time())
 
     async def script(desk: Desk) -> None:
         await desk.press("Z")
-        await desk.sees("wall  4 active jobs", "broken/1/1/1")
+        await desk.sees("wall  4 active jobs", "broken/1/2/1")
         assert desk.lines("wall")[0].startswith("broken")
-        selector = parse("broken/1/1/1")
-        apply(site.store, request("acknowledge", selector), actor="you", note="", now=time.time())
+        acknowledge("broken/1/2/1")
+        await desk.sees("2 failed, 1 acknowledged", "broken/1/1/1")
+        acknowledge("broken/1/1/1")
         await desk.misses("broken")
 
     dashboard(script, size=(120, 36))

@@ -141,8 +141,8 @@ Facts = tuple[StageRate | None, Range | None, Sequence[str], FailureView | None]
 
 def _facts(store: Store, jobs: list[JobSummary], now: float, *, has_ends: bool) -> dict[int, Facts]:
     """Return for each job by its id its rate, its end, the nodes that it waits for, and its last
-    failure. Ends of the past are unknown, as the runs that they follow from came later, and so are
-    all without a daemon.
+    failure that nobody has acknowledged. Ends of the past are unknown, as the runs that they follow
+    from came later, and so are all without a daemon.
     """
     horizon = eta.horizon(store, now=now) if has_ends and any_driver(store) else NO_HORIZON
     found: dict[int, Facts] = {}
@@ -154,7 +154,8 @@ def _facts(store: Store, jobs: list[JobSummary], now: float, *, has_ends: bool) 
             end = eta.at(horizon.end(job.id), now)
             nodes_down = horizon.nodes_down(job.id)
         if _has_failed(job):
-            trouble = next(iter(browse.failures(store, job.id, 1)), None)
+            latest = browse.failures(store, job.id, job.acknowledged + 1)
+            trouble = next((failure for failure in latest if not failure.acknowledged), None)
         found[job.id] = (rate, end, nodes_down, trouble)
     return found
 
