@@ -226,7 +226,8 @@ class NodeCapacity(Struct):
 
     def promise(self, load: float) -> float:
         """Keep up to this many CPUs that become free for others; return how many it has."""
-        promised = min(load, max(0.0, self.rest - max(0.0, self.free)))
+        idle = self.free - sum(other.load for other in self.soon)
+        promised = min(load, max(0.0, self.rest - max(0.0, idle)))
         self.rest -= promised
         return promised
 

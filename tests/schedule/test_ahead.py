@@ -98,6 +98,22 @@ def test_packages_that_wait_for_the_next_cpus_get_them_before_others_whose_input
     assert [decision.package for decision in found] == [2000, 2001][:ahead]
 
 
+@pytest.mark.parametrize(("wait", "ahead"), [(5, 0), (2, 0), (1, 1), (0, 2)])
+def test_a_cpu_that_is_free_until_inputs_arrive_is_none_of_the_next_ones(
+    wait: int, ahead: int
+) -> None:
+    found = place(
+        [NodeRoom(1, "a", 1, cpus=2, used=1)],
+        [Requirement(1, ready=1, job=1, fetches=True), Requirement(2, ready=wait, job=2),
+         Requirement(3, ready=20, job=3, fetches=True)],
+        lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
+        lambda packages: {},
+        lambda packages: far(*packages),
+    )  # fmt: skip
+
+    assert [decision.package for decision in found] == [1000, 3000, 3001][: 1 + ahead]
+
+
 @pytest.mark.parametrize(
     ("second", "files", "placed"),
     [
