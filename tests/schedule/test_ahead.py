@@ -1,8 +1,11 @@
 """What is sent ahead to nodes: short packages, and others while their inputs are brought."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from d0ctl.schedule.choice import Decision
@@ -112,6 +115,37 @@ def test_a_cpu_that_is_free_until_inputs_arrive_is_none_of_the_next_ones(
     )  # fmt: skip
 
     assert [decision.package for decision in found] == [1000, 3000, 3001][: 1 + ahead]
+
+
+@given(
+    cpus=st.lists(st.integers(1, 3), min_size=1, max_size=3),
+    asked=st.lists(
+        st.tuples(st.integers(0, 6), st.sampled_from([None, 0.5, 5.0, 50.0]), st.booleans()),
+        min_size=2, max_size=4,
+    ),
+    left_s=st.sampled_from([0.1, 5.0, 60.0]),
+)  # fmt: skip
+def test_what_comes_later_gets_only_those_of_the_next_cpus_that_nothing_before_it_waits_for(
+    cpus: list[int], asked: list[tuple[int, float | None, bool]], left_s: float
+) -> None:
+    nodes = [NodeRoom(n, f"n{n}", n, cpus=each, used=each) for n, each in enumerate(cpus, 1)]
+    wanted = [Requirement(n, ready, job=n, seconds=seconds, fetches=True)
+              for n, (ready, seconds, _) in enumerate(asked, 1)]  # fmt: skip
+
+    found = place(
+        nodes, wanted,
+        lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
+        lambda packages: {},
+        lambda packages: {package: InputCopies(1, {1: 1} if asked[package // 1000 - 1][2] else {})
+                          for package in packages},
+        busy=lambda: {node.id: [Busy(1, left_s)] * node.cpus for node in nodes},
+    )  # fmt: skip
+
+    placed = Counter(decision.package // 1000 for decision in found)
+    free = sum(cpus)
+    for requirement in wanted:
+        assert placed[requirement.id] <= max(0, free)
+        free -= requirement.ready
 
 
 @pytest.mark.parametrize(
