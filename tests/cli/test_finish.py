@@ -1,5 +1,6 @@
 """finish and priority, as they are typed."""
 
+import shlex
 import time
 
 import pytest
@@ -30,6 +31,22 @@ def test_a_soft_finish_lets_running_packages_end(site: Site, d0ctl: Type) -> Non
     assert site.phase("prod/1/1/1") == "done"
     assert document(d0ctl("status", "prod", "--json").stdout)["finishing"]["how"] == "soft"
     assert faults(site.store) == []
+
+
+def test_the_plan_of_a_finish_names_how_later_stages_run_with_what_is_there(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    assert "later stages" not in d0ctl("finish", "prod", "--dry-run").stdout
+    for package in ("prod/1/1/1", "prod/1/1/2"):
+        site.finish(package)
+
+    plan = d0ctl("finish", "prod", "--dry-run").stdout
+
+    instead = "d0ctl kill-line 'prod/1/*:waiting,ready,running,failed' --drop-outputs"
+    assert f"later stages would not run; to run them with what is there: {instead}\n" in plan
+    assert d0ctl(*shlex.split(instead)[1:], "--yes").exit_code == 0
+    assert site.phase("prod/2/1/1") == "ready"
 
 
 def test_the_plan_of_a_finish_lets_several_packages_continue_to_their_ends(

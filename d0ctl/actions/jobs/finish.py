@@ -64,6 +64,8 @@ class FinishPlan(Plan):
     """Whether packages outside of a part that ends wait for it."""
     before: int = 0
     """How many packages of the same jobs or parts are canceled already."""
+    instead: str = ""
+    """The command that ends a job with what it has, so that its later stages run; empty if none."""
 
 
 def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> FinishPlan:
@@ -98,7 +100,20 @@ def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> Fi
         stopped=tuple(job.name for job in free if job.hold or job.pause),
         grace=time,
         before=sum(job.counts.get(Phase.CANCELED, 0) for job in emptied),
+        instead=_instead(store, free[0]) if len(free) == 1 else "",
     )
+
+
+def _instead(store: Store, job: JobSummary) -> str:
+    """Return the command after which later stages read what the first open one has made so far."""
+    stages = browse.stages(store, job)
+    for number, stage in enumerate(stages, 1):
+        if any(map(stage.counts.get, IDLE | set(LIVE))):
+            waits = any(later.counts.get(Phase.WAITING) for later in stages[number:])
+            rest = f"{job.name}/{stage.seq}/*:waiting,ready,running,failed"
+            is_useful = waits and stage.counts.get(Phase.DONE)
+            return undo.command("kill-line", [rest], "--drop-outputs") if is_useful else ""
+    return ""
 
 
 def _goes_beyond(job: JobSummary, options: FinishOptions) -> bool:
@@ -168,6 +183,8 @@ def describe(plan: FinishPlan) -> Iterator[str]:
     ends = "be killed" if plan.request.options.hard else f"continue to {own_end}"
     running = f"; {count(plan.launched, 'running package')} would {ends}" if plan.launched else ""
     yield f"would finish {wording.jobs(plan)}: {_number(plan.idle)} would be canceled{running}"
+    if plan.instead:
+        yield f"later stages would not run; to run them with what is there: {plan.instead}"
     yield from _describe_end(plan)
     yield from undo.lasting(plan.undo, plan.before)
 
