@@ -65,8 +65,9 @@ def test_it_waits_also_for_a_node_that_is_drained(site: Site, d0ctl: Type) -> No
 
 
 WAITS = (
-    "only it has 1 file, 10 B, that job `prod` still needs: packages wait for it while the node is "
-    "switched off; to copy it first: `result: yes` in the job file, then d0ctl update prod"
+    "only it has 1 file, 10 B, `prod:gen-2`, that job `prod` still needs: packages wait for it "
+    "while the node is switched off; to copy it first: `result: yes` in the job file, then "
+    "d0ctl update prod"
 )
 
 

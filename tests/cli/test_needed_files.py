@@ -12,7 +12,7 @@ from tests.support.building import production
 from tests.support.rows import insert, value
 from tests.support.site import Site
 
-NEEDED = "only it has 2 files, 20 B, that job `prod` still needs"
+NEEDED = "only it has 2 files, 20 B, such as `prod:gen-1`, that job `prod` still needs"
 COPY = "to copy them first: `result: yes` in the job file, then d0ctl update prod"
 
 
@@ -66,8 +66,11 @@ def test_unneeded_files_and_those_with_other_copies_are_not_counted(
     d0ctl("kill", "prod", "--yes")
     none = d0ctl("node", "drain", "far", "--dry-run").stdout
 
-    assert ("only it has 1 file, 10 B, that job `prod` still needs: packages wait for it while the "
-            f"node is switched off; {COPY.replace('them', 'it')}\n") in some  # fmt: skip
+    said = (
+        "only it has 1 file, 10 B, `prod:gen-2`, that job `prod` still needs: packages wait for it "
+        f"while the node is switched off; {COPY.replace('them', 'it')}\n"
+    )
+    assert said in some
     assert "only it has" not in none
 
 

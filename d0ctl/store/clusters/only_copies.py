@@ -9,7 +9,7 @@ from d0ctl.store.connection import Store, as_json
 from d0ctl.store.files import copies
 from d0ctl.store.files.copies import OnlyCopies
 from d0ctl.store.nodes import registry
-from d0ctl.units import count, listed, size
+from d0ctl.units import clean, count, listed, size
 
 MOST_NAMED = 3
 """How many jobs are named that need such files."""
@@ -17,11 +17,13 @@ MOST_NAMED = 3
 
 class NeededFiles(NamedTuple):
     """The files of which only one node has copies and that are still needed: their number, their
-    bytes, jobs that need them, the first for each file, and jobs of which an update can copy them.
+    bytes, one of them, jobs that need them, the first for each file, and jobs of which an update
+    can copy them.
     """
 
     files: int
     bytes: int
+    example: str
     jobs: Sequence[str]
     makers: Sequence[str]
 
@@ -30,8 +32,9 @@ class NeededFiles(NamedTuple):
         jobs, need = ("job", "needs") if len(names) == 1 else ("jobs", "need")
         if (more := len(self.jobs) - MOST_NAMED) > 0:
             names.append(f"{more:,} more")
-        number = count(self.files, "file")
-        return f"only it has {number}, {size(self.bytes)}, that {jobs} {listed(names)} still {need}"
+        number = f"{count(self.files, 'file')}, {size(self.bytes)}"
+        example = f"{'such as ' * (self.files > 1)}`{clean(self.example)}`"
+        return f"only it has {number}, {example}, that {jobs} {listed(names)} still {need}"
 
     def awaited(self, until: str, *, can_save: bool) -> str:
         """Say which these are, that packages wait for them for a time, and how they are copied."""
@@ -58,7 +61,7 @@ def needed(store: Store, row: Node) -> NeededFiles | None:
         return None
     makers = dict.fromkeys(name for row in rows for name in json.loads(row["makers"]))
     return NeededFiles(sum(row["files"] for row in rows), sum(row["bytes"] for row in rows),
-                       [row["job"] for row in rows], [*makers])  # fmt: skip
+                       rows[0]["example"], [row["job"] for row in rows], [*makers])  # fmt: skip
 
 
 def clusters_without(store: Store, gone: Sequence[str]) -> set[int]:

@@ -177,12 +177,13 @@ select count(*) as files, coalesce(sum(size), 0) as bytes,
 
 -- name: needed_only_on_nodes
 -- Number and size of the files that packages have made and that are still read or copied as results, of
--- which these nodes have a copy, but none of the other clusters, by the first job that needs them; and
--- the jobs that have made those that are not to be copied to results/ yet.
+-- which these nodes have a copy, but none of the other clusters, by the first job that needs them, with
+-- one of them; and the jobs that have made those that are not to be copied to results/ yet.
 select job.name as job, count(*) as files, coalesce(sum(needed.size), 0) as bytes,
+       min(maker.name || ':' || needed.name) as example,
        json_group_array(distinct maker.name)
          filter (where not needed.is_leaving) as makers
-  from (select file.size, file.job_id as made_in,
+  from (select file.name, file.size, file.job_id as made_in,
                exists (select 1 from transfer
                         where transfer.file_id = file.id and transfer.result = 1) as is_leaving,
                coalesce((select reader.job_id
