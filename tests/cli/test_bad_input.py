@@ -83,6 +83,16 @@ def test_a_node_that_was_removed_is_said_to_have_been(d0ctl: Type) -> None:
     assert re.search(r"`farm01` \(\S+ removed the node of this name at \d\d:\d\d", said), said
 
 
+def test_the_name_without_its_number_suggests_the_newest_job_of_the_same_file(
+    site: Site, d0ctl: Type
+) -> None:
+    for name in ("mc-001", "mc-002", "md", "mc-x"):
+        site.submit(production(name))
+
+    for verb in ("status", "why", "kill", "logs"):
+        assert d0ctl(verb, "mc").stderr.endswith("did you mean `mc-002`?\n")
+
+
 @pytest.mark.parametrize(
     ("words", "expected", "nearest"),
     [(["prodd"], "there is no job `prodd`", "did you mean `prod`?"),

@@ -97,10 +97,15 @@ def no_such_job(store: Store, name: str) -> NotFound:
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
-    """Return a hint at the name that was probably meant."""
+    """Return a hint at the name that was probably meant: the first with a number, or the nearest.
+
+    Jobs of the same file are numbered, as `mc-001`.
+    """
     from d0ctl.jobfile.yaml.faults import near
 
-    meant = near(word, names)
+    known = [(name, *name.rpartition("-")) for name in names]
+    numbered = (name for name, stem, _, number in known if stem == word and number.isdigit())
+    meant = next(numbered, None) or near(word, [name for name, *_ in known])
     return f"did you mean `{meant}`?" if meant else None
 
 
