@@ -40,12 +40,17 @@ def test_the_plan_of_a_finish_names_how_later_stages_run_with_what_is_there(
     assert "later stages" not in d0ctl("finish", "prod", "--dry-run").stdout
     for package in ("prod/1/1/1", "prod/1/1/2"):
         site.finish(package)
+    d0ctl("hold", "prod/1/2/1")
+    site.launch("prod/1/3/1")
 
     plan = d0ctl("finish", "prod", "--dry-run").stdout
 
-    instead = "d0ctl kill-line 'prod/1/*:waiting,ready,running,failed' --drop-outputs"
+    instead = (
+        "d0ctl kill-line 'prod/1/*:unscheduled,scheduled,launched,failed,canceled' --drop-outputs"
+    )
     assert f"later stages would not run; to run them with what is there: {instead}\n" in plan
     assert d0ctl(*shlex.split(instead)[1:], "--yes").exit_code == 0
+    assert (site.phase("prod/1/2/1"), site.phase("prod/1/3/1")) == ("dropped", "killing")
     assert site.phase("prod/2/1/1") == "ready"
 
 

@@ -110,7 +110,7 @@ def _instead(store: Store, job: JobSummary) -> str:
     for number, stage in enumerate(stages, 1):
         if any(map(stage.counts.get, IDLE | set(LIVE))):
             waits = any(later.counts.get(Phase.WAITING) for later in stages[number:])
-            rest = f"{job.name}/{stage.seq}/*:waiting,ready,running,failed"
+            rest = f"{job.name}/{stage.seq}/*:unscheduled,scheduled,launched,failed,canceled"
             is_useful = waits and stage.counts.get(Phase.DONE)
             return undo.command("kill-line", [rest], "--drop-outputs") if is_useful else ""
     return ""
