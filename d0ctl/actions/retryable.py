@@ -171,12 +171,17 @@ def restore_command(store: Store, paths: Iterable[str], lines: Iterable[int]) ->
 
 
 def left_behind(selected: Selection) -> Iterator[str]:
-    """Say that packages may run twice, as nodes do not know yet that their attempts have ended."""
+    """Say what earlier attempts left: some go on, as their nodes don't know yet that they have been
+    given up, and of some there are partial files.
+    """
     if (found := contact.left_behind(selected)) and found["packages"]:
         runs = count(found["packages"], "package may run twice: its earlier attempt continues",
                      "packages may run twice: their earlier attempts continue")  # fmt: skip
         nodes = f"`{found['node']}`" if found["nodes"] == 1 else "their nodes"
         yield f"{runs} until {nodes} can be reached again"
+    if partial := retry.partial_outputs(selected):
+        files = count(partial, "partial file that was kept is", "partial files that were kept are")
+        yield f"{files} removed and made again"
 
 
 def dropped_readers(selected: Selection) -> str:

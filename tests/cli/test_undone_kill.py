@@ -1,10 +1,12 @@
-"""The retry that undoes a kill, before all packages have ended, or of what was held or paused."""
+"""The retry that undoes a kill: before all packages ended, of what was held, of files kept."""
 
 import pytest
 
+from d0ctl.store.checks.check import faults
 from tests.cli.conftest import Type
 from tests.cli.test_standing import drive
 from tests.support.building import production
+from tests.support.rows import read
 from tests.support.site import Site
 
 
@@ -127,3 +129,22 @@ def test_the_undo_of_a_kill_waits_until_packages_have_ended(
 
     assert "to undo once it has ended: d0ctl re" in killed
     assert "to undo: d0ctl retry" in d0ctl("kill", "prod/1/3", "--yes").stderr
+
+
+def test_what_reads_partial_files_waits_until_these_are_made_again(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+    site.finish("prod/1/1/1")
+    attempt = site.launch("prod/1/1/2")
+    d0ctl("finish", "prod", "--hard", "--partial")
+    kept = {"name": "sim-1", "path": f"/tmp/base/cache/{attempt}/sim-1", "size": 10}
+    site.end("prod/1/1/2", "killed", reason="killed", partial=True,
+             outputs=[kept | {"checksum": "sha256:00"}])  # fmt: skip
+
+    result = d0ctl("retry", "prod:canceled")
+
+    assert "1 partial file that was kept is removed and made again\n" in result.stdout
+    assert (site.phase("prod/1/1/2"), site.phase("prod/2/1/1")) == ("ready", "waiting")
+    assert read(site.store, "purge", "path") == [(kept["path"],)]
+    assert faults(site.store) == []
+    site.finish("prod/1/1/2")
+    assert site.phase("prod/2/1/1") == "ready"

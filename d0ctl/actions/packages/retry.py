@@ -43,7 +43,7 @@ from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import earlier_readers, edited_files, mixed_inputs
 from d0ctl.store.files.earlier_readers import EarlierReaders
 from d0ctl.store.files.edited_files import OutdatedCopy
-from d0ctl.store.jobs import retry
+from d0ctl.store.jobs import retry, scripts
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.retry import Makers
 from d0ctl.store.jobs.scripts import Script
@@ -211,7 +211,7 @@ def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:
     options.change(plan.selection)
     if options.scripts:
         parameters = write_pairs(options.parameters)
-        retry.change_scripts(store, options.scripts, options.own, parameters)
+        scripts.change(store, options.scripts, options.own, parameters)
     note = "; ".join([*filter(None, [by.note]), *_parameters(options)]) or None
     retry.retry(plan.selection, plan.outdated, actor=by.actor, note=note, now=by.now)
 

@@ -14,7 +14,6 @@ from d0ctl.store.files import edited_files, mixed_inputs
 from d0ctl.store.files.copies import remake
 from d0ctl.store.files.edited_files import OutdatedCopy
 from d0ctl.store.files.remakes import Remakes, check_inputs, remakes_for
-from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
 from d0ctl.store.rows import make
 from d0ctl.store.views import dependencies
@@ -125,21 +124,9 @@ def add_environment(selected: Selection, variables: Mapping[str, str]) -> None:
     selected.change("change_environment", variables=json.dumps(dict(variables)))
 
 
-def change_scripts(
-    store: Store, scripts: Sequence[Script], own: Collection[int], parameters: Sequence[str]
-) -> None:
-    """Change what binaries run, with these parameters as KEY=VALUE.
-
-    But for packages in `own`, their results are then out of date.
-    """
-    store.change_many("change_script", ((each.script, each.argv, each.parameters, each.package,
-                                         each.seq) for each in scripts))  # fmt: skip
-    packages = {each.package for each in scripts}
-    store.change_many("forget_other_recipe", ((package,) for package in packages))
-    store.change_many("record_other_recipe", ((package,) for package in packages.difference(own)))
-    text = json.dumps(list(parameters))
-    texts = [(None if package in own else text, package) for package in packages]
-    store.change_many("keep_retry_parameters", texts)
+def partial_outputs(selected: Selection) -> int:
+    """Count the files that the selected packages made before they were killed, and that exist."""
+    return int(selected.value("count_partial_outputs"))
 
 
 def ended_before(selected: Selection, limit: int) -> list[tuple[str, str]]:
@@ -263,10 +250,10 @@ def retry(
     edited_files.copy_anew(selected.store, outdated, now=now)
     black_holes.forget_jobs(selected, actor=actor, note=note, now=now)
     alike_failures.forget_jobs(selected, now=now)
+    # First, so that packages that would read what killed ones kept wait for the whole files.
+    _lose_outputs(selected, partial=True)
     retried = selected.change("retry_packages", actor=actor, note=note, now=now)
-    selected.empty("lost_copy")
-    selected.change("lose_absent_inputs")
-    remake(selected.store, now=now)
+    _make_lost(selected, now=now)
     stage_order.begin_final(selected, now=now)
     selected.change("reopen_jobs")
     selected.change("reopen_finished")
@@ -288,13 +275,21 @@ def make_again(selected: Selection, *, actor: str, note: str | None, now: float)
     edited_files.renew_copies(selected, now=now)
     stage_order.close_final(selected, [Phase.DONE])
     selected.change("set_unscheduled", actor=actor, note=note, now=now)
-    selected.empty("lost_copy")
-    selected.change("purge_selected_outputs")
-    selected.change("lose_selected_outputs")
-    selected.change("lose_absent_inputs")
-    selected.change("forget_copies")
-    selected.change("lose_files")
-    selected.change("wait_for_lost_outputs", now=now)
-    remake(selected.store, now=now)
+    _lose_outputs(selected, partial=False)
+    _make_lost(selected, now=now)
     selected.change("reopen_jobs")
     selected.change("reopen_finished")
+
+
+def _lose_outputs(selected: Selection, *, partial: bool) -> None:
+    selected.empty("lost_copy")
+    selected.change("purge_selected_outputs", partial=int(partial))
+    selected.change("lose_selected_outputs", partial=int(partial))
+    selected.change("forget_copies")
+    selected.change("lose_files")
+
+
+def _make_lost(selected: Selection, *, now: float) -> None:
+    selected.change("lose_absent_inputs")
+    selected.change("wait_for_lost_outputs", now=now)
+    remake(selected.store, now=now)

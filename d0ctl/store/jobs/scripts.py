@@ -1,5 +1,7 @@
 """The scripts of packages."""
 
+import json
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from d0ctl.store.connection import Selection, Store
@@ -52,3 +54,20 @@ def of_package(store: Store, package: int) -> dict[int, Script]:
         row["seq"]: Script(package, row["seq"], row["script"], row["argv"], row["parameters"])
         for row in store.rows("scripts_of", package=package)
     }
+
+
+def change(
+    store: Store, scripts: Sequence[Script], own: Collection[int], parameters: Sequence[str]
+) -> None:
+    """Change what binaries run, with these parameters as KEY=VALUE.
+
+    But for packages in `own`, their results are then out of date.
+    """
+    store.change_many("change_script", ((each.script, each.argv, each.parameters, each.package,
+                                         each.seq) for each in scripts))  # fmt: skip
+    packages = {each.package for each in scripts}
+    store.change_many("forget_other_recipe", ((package,) for package in packages))
+    store.change_many("record_other_recipe", ((package,) for package in packages.difference(own)))
+    text = json.dumps(list(parameters))
+    texts = [(None if package in own else text, package) for package in packages]
+    store.change_many("keep_retry_parameters", texts)

@@ -324,6 +324,13 @@ update package
  where id in (select package_id
                 from selected_package) and phase in ('failed', 'canceled', 'cooloff');
 
+-- name: count_partial_outputs
+-- How many partial files of the selected packages exist.
+select count(*)
+  from selected_package
+  join file on file.package_id = selected_package.package_id and file.partial = 1
+           and file.present = 1;
+
 -- name: set_successful
 -- failed, canceled -> done: by hand.
 update package
@@ -389,11 +396,12 @@ update package
  where id in (select package_id from selected_package) and phase = 'done';
 
 -- name: purge_selected_outputs
--- Remove cached copies of the outputs of selected packages, unless a launched package reads them.
+-- Remove cached copies of the outputs, or of the partial ones, of selected packages, unless a launched
+-- package reads them.
 insert into purge (node_id, path)
 select location.node_id, location.path
   from selected_package
-  join file on file.package_id = selected_package.package_id
+  join file on file.package_id = selected_package.package_id and file.partial >= :partial
   join location on location.file_id = file.id and location.shared = 0
   join node on node.id = location.node_id
  where not exists (select 1
@@ -402,11 +410,11 @@ select location.node_id, location.path
                       and reader.is_live = 1);
 
 -- name: lose_selected_outputs
--- Outputs of the selected packages no longer count.
+-- Outputs of the selected packages, or the partial ones, no longer count.
 insert into lost_copy (file_id, cluster_id)
 select file.id, coalesce(location.cluster_id, 0)
   from selected_package
-  join file on file.package_id = selected_package.package_id
+  join file on file.package_id = selected_package.package_id and file.partial >= :partial
   left join location on location.file_id = file.id;
 
 -- name: wait_for_lost_outputs
