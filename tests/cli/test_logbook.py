@@ -108,30 +108,6 @@ def test_the_history_of_all_may_begin_at_a_time(site: Site, d0ctl: Type) -> None
     assert document(d0ctl("history", "--since", "2h", "--json").stdout)["failures"] == []
 
 
-def test_the_history_of_all_has_the_ends_of_jobs(site: Site, d0ctl: Type) -> None:
-    now = time.time()
-    site.submit(production("early"))
-    site.submit(production())
-    d0ctl("kill", "early")
-    site.fail("prod/1/1/1")
-    change(site.store, "job", {"name": "early"}, ended=None)
-    assert "ends of jobs" not in d0ctl("history").stdout
-    change(site.store, "job", {"name": "early"}, ended=now - 7300)
-    change(site.store, "job", {"name": "prod"}, ended=now)
-
-    page = " ".join(d0ctl("history").stdout.split())
-    ends = document(d0ctl("history", "--since", "2h", "--json").stdout)["jobs"]
-
-    assert page.index("early canceled 8 pack") < page.index(
-        "prod failed 8 packages did not succeed"
-    )
-    assert [(end["job"], end["status"], end["left"]) for end in ends] == [("prod", "failed", 8)]
-    assert document(d0ctl("history", "--node", "localhost", "--json").stdout)["jobs"] == []
-    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
-    change(site.store, "job", {"name": "prod"}, ended=now)
-    assert "succeed, without 1 dropped line" in " ".join(d0ctl("history").stdout.split())
-
-
 def test_a_failure_on_a_node_that_was_down_belongs_to_the_time_when_it_was_recorded(
     site: Site, d0ctl: Type
 ) -> None:

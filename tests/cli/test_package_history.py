@@ -3,7 +3,6 @@
 import time
 from pathlib import Path
 
-from d0ctl.store.nodes import placement
 from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.site import Site
@@ -131,16 +130,6 @@ def test_a_change_names_the_person_once(site: Site, d0ctl: Type) -> None:
 
     assert change["note"] == f"killed by {change['actor']}"
     assert f"  {change['actor']}: killed\n" in d0ctl("history", "prod/1/1/1").stdout
-
-
-def test_a_job_that_only_a_kill_has_blocked_is_not_called_failed(site: Site, d0ctl: Type) -> None:
-    site.submit(production(lines=1))
-    d0ctl("kill", "prod/1/1/1")
-    with site.store.writing():
-        placement.end_jobs(site.store, now=time.time())
-
-    assert "prod blocked 4 packages did not succeed" in " ".join(d0ctl("history").stdout.split())
-    assert document(d0ctl("history", "--json").stdout)["jobs"][0]["status"] == "failed"
 
 
 def test_an_update_is_not_undone_by_the_command_that_undoes_a_later_one(

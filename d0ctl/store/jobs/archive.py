@@ -35,7 +35,7 @@ COPIED = {
     "former_content": "file_id in (select id from main.file)", "forgotten_input": _OF_PACKAGE,
     "attempt": _OF_PACKAGE, "binary_attempt": _OF_ATTEMPT, "progress": _OF_PACKAGE,
     "note": _OF_ATTEMPT, "event": _OF_PACKAGE, "acknowledgement": _OF_PACKAGE,
-    "past_acknowledgement": _OF_PACKAGE, "past_stop": _OF_JOB,
+    "past_acknowledgement": _OF_PACKAGE, "past_stop": _OF_JOB, "job_end": _OF_JOB,
     "node_record": _OF_JOB, "job_node_record": _OF_JOB,
     "run_time_history": _OF_STAGE, "task": _OF_JOB, "task_log": _OF_TASK, "dataset": _OF_TASK,
     "dataset_count": "dataset_id in (select id from main.dataset)",

@@ -234,7 +234,6 @@ create table job (
     submitter     text not null,           -- lease holder that inserts its rows
     submitted     real not null,
     ended         real,                    -- when no package of it could change any more
-    last_end      real,                    -- its end before it went on; null: it never did
     notified      real,                    -- the value of `ended` that notifications know
 
     -- `d0ctl hold` of the whole job.
@@ -1104,6 +1103,21 @@ create table past_stop (
 
 -- Those of a job.
 create index past_stop_of_job on past_stop (job_id);
+
+-- How jobs ended. Those that went on, and of which packages were dropped later, keep what was so then.
+create table job_end (
+    job_id  integer not null references job on delete cascade,
+    at      real not null,
+    status  text not null check (status in ('successful', 'failed', 'canceled')),
+                                           -- of all but the final stages
+    left    integer not null,              -- packages that had not succeeded
+    failed  integer not null,              -- those of them that had failed
+    dropped integer not null,              -- lines that people had dropped
+    primary key (job_id, at)
+) strict, without rowid;
+
+-- By time.
+create index job_end_at on job_end (at);
 
 -- Successful packages that the last `update` of their job left as they were, although its job file
 -- has another recipe or other inputs for them by now, and successful readers of their files; also
@@ -2553,11 +2567,37 @@ begin
     update job set ended = null where id = new.job_id and ended is not null;
 end;
 
--- A job that goes on keeps when it had ended.
+create trigger job_ended after update of ended on job
+when new.ended is not null and new.ended is not old.ended
+begin
+    insert or replace into job_end (job_id, at, status, left, failed, dropped)
+    select new.id, new.ended,
+           case when total(stage_count.n) filter (
+                     where stage.final = 0
+                       and stage_count.phase not in ('done', 'dropped', 'canceled')) > 0
+                then 'failed'
+                when total(stage_count.n) filter (
+                     where stage.final = 0 and stage_count.phase = 'done') > 0
+                 and total(stage_count.n) filter (
+                     where stage.final = 0 and stage_count.phase = 'canceled') = 0
+                then 'successful'
+                else 'canceled' end,
+           cast(total(stage_count.n) filter (
+                     where stage_count.phase not in ('done', 'dropped')) as integer),
+           cast(total(stage_count.n) filter (
+                     where stage_count.phase = 'failed') as integer),
+           (select count(*)
+              from stage as part
+              join line on line.stage_id = part.id and line.dropped is not null
+                       and line.named <> 2
+             where part.job_id = new.id)
+      from stage left join stage_count on stage_count.stage_id = stage.id
+     where stage.job_id = new.id;
+end;
+
 create trigger job_goes_on after update of ended on job
 when old.ended is not null and new.ended is null
 begin
-    update job set last_end = old.ended where id = new.id;
     insert or ignore into resumed_job (job_id)
     select new.id where exists (select 1 from need where maker_id = new.id);
 end;

@@ -3,7 +3,7 @@
 select id, name, title, originator, priority, hold, hold_actor, hold_note, hold_since, pause,
        pause_running, pause_actor, pause_note, pause_since, pause_until, finish, finish_actor,
        finish_note, finish_since, submitted, ended, max_running, max_failures,
-       last_end is not null as went_on,
+       exists (select 1 from job_end where job_id = job.id and at is not job.ended) as went_on,
        (select coalesce(sum(acknowledged), 0) from stage where job_id = job.id) as acknowledged,
        exists (select 1
                  from outdated_package

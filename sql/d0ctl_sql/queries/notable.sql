@@ -40,37 +40,15 @@ select at, name, 'down', error
  limit :limit;
 
 -- name: notable_jobs
--- The jobs that ended last between two times, their status, that of all but the final stages, how
--- many of their packages did not end well, how many of these failed, and how many lines people
--- dropped.
-select at, subject, left, failed, dropped, case when standing > 0 then 'failed'
-                                       when done > 0 and canceled = 0 then 'successful'
-                                       else 'canceled' end as state
-  from (select job.ended as at, job.name as subject,
-               (select count(*)
-                  from stage as part
-                  join line on line.stage_id = part.id and line.dropped is not null
-                           and line.named <> 2
-                 where part.job_id = job.id) as dropped,
-               total(stage_count.n) filter (
-                    where stage.final = 0 and stage_count.phase = 'done') as done,
-               cast(total(stage_count.n) filter (
-                    where stage_count.phase not in ('done', 'dropped')) as integer) as left,
-               cast(total(stage_count.n) filter (
-                    where stage_count.phase = 'failed') as integer) as failed,
-               total(stage_count.n) filter (
-                    where stage.final = 0
-                      and stage_count.phase not in ('done', 'dropped', 'canceled')) as standing,
-               total(stage_count.n) filter (
-                    where stage.final = 0 and stage_count.phase = 'canceled') as canceled
-          from (select * from job
-                 where ended >= :since and ended <= :until and visible = 1
-                 order by ended desc
-                 limit :limit) as job
-          join stage on stage.job_id = job.id
-          left join stage_count on stage_count.stage_id = stage.id
-         group by job.id)
- order by at desc;
+-- The last ends of jobs between two times, the status then of all but the final stages, how many
+-- packages had not ended well, how many of these had failed, and how many lines people had dropped.
+select job_end.at, job.name as subject, job_end.left, job_end.failed, job_end.dropped,
+       job_end.status as state
+  from job_end indexed by job_end_at
+  cross join job on job.id = job_end.job_id and job.visible = 1
+ where job_end.at >= :since and job_end.at <= :until
+ order by job_end.at desc
+ limit :limit;
 
 -- name: followed_jobs
 -- Some jobs: how many packages are done and failed, when they ended, and the first failure after an

@@ -8,7 +8,7 @@ select job.id, job.name, job.title, job.originator, job.priority, job.hold, job.
        job.hold_note, job.hold_since, job.pause, job.pause_running, job.pause_actor,
        job.pause_note, job.pause_since, job.pause_until, job.finish, job.finish_actor,
        job.finish_note, job.finish_since, job.submitted, job.ended, job.max_running, job.max_failures,
-       job.last_end is not null as went_on,
+       exists (select 1 from job_end where job_id = job.id and at is not job.ended) as went_on,
        (select coalesce(sum(acknowledged), 0) from stage where job_id = job.id) as acknowledged,
        exists (select 1
                  from outdated_package
@@ -239,7 +239,9 @@ select cast(some.at / :period as integer) as number, count(*) as ended
 
 -- name: outline_last_end
 -- When a job had ended before it went on; null: it never did.
-select last_end from job where id = :job;
+select max(at)
+  from job_end
+ where job_id = :job and at is not (select ended from job where id = :job);
 
 -- name: outline_stage_ends
 -- How many packages of each stage of a job have succeeded and failed since an event, and when the one

@@ -30,7 +30,9 @@ create temp table job as
 select * from main.job where submitted <= (select at from moment) and visible = 1;
 create unique index temp.job_id on job (id);
 update temp.job set ended = null where ended > (select at from moment);
-update temp.job set last_end = null where last_end > (select at from moment);
+create temp table job_end as
+select * from main.job_end where at <= (select at from moment);
+create unique index temp.job_end_id on job_end (job_id, at);
 update temp.job set hold = 0 where hold_since > (select at from moment);
 update temp.job set pause = 0 where pause_since > (select at from moment);
 update temp.job
@@ -145,10 +147,14 @@ create temp table action as
 select * from main.action where at <= (select at from moment);
 
 -- name: end_job_of_past
--- A job that could not move at the moment had ended with the last change of its packages.
+-- A job that could not move at the moment had ended: when it is recorded, or with the last change of
+-- its packages.
 update job
-   set ended = (select min(coalesce(max(package.changed), job.submitted), moment.at)
-                  from moment left join package on package.job_id = job.id)
+   set ended = (select coalesce((select max(job_end.at) from job_end
+                                  where job_id = :job and job_end.at >= still.since),
+                                min(still.since, still.at))
+                  from (select coalesce(max(package.changed), job.submitted) as since, moment.at
+                          from moment left join package on package.job_id = :job) as still)
  where id = :job;
 
 -- name: first_of_last_attempts
