@@ -181,7 +181,7 @@ def left_behind(selected: Selection) -> Iterator[str]:
         yield f"{runs} until {nodes} can be reached again"
     if partial := retry.partial_outputs(selected):
         files = count(partial, "partial file that was kept is", "partial files that were kept are")
-        yield f"{files} removed and made again"
+        yield f"{files} made again"
 
 
 def dropped_readers(selected: Selection) -> str:

@@ -142,7 +142,7 @@ def test_what_reads_partial_files_waits_until_these_are_made_again(site: Site, d
 
     result = d0ctl("retry", "prod:canceled")
 
-    assert "1 partial file that was kept is removed and made again\n" in result.stdout
+    assert "1 partial file that was kept is made again\n" in result.stdout
     assert (site.phase("prod/1/1/2"), site.phase("prod/2/1/1")) == ("ready", "waiting")
     assert read(site.store, "purge", "path") == [(kept["path"],)]
     assert faults(site.store) == []
