@@ -47,6 +47,14 @@ def test_an_end_stays_as_it_was_when_packages_are_dropped_or_the_job_goes_on(
     page = " ".join(d0ctl("history").stdout.split())
     first, second = page.index("prod failed 8 "), page.index("prod successful without 1 dropped")
     assert first < second
+    ends = document(d0ctl("history", "prod", "--json").stdout)["ends"]
+    assert [(end["status"], end["left"], end["failed"], end["dropped"]) for end in ends] == [
+        ("successful", 0, 0, 1), ("failed", 8, 1, 0),
+    ]  # fmt: skip
+    drawn = d0ctl("history", "prod").stdout.partition("\nends of the job\n")[2].splitlines()
+    assert [line.split(maxsplit=1)[1] for line in drawn] == [
+        "failed      8 packages did not succeed", "successful  without 1 dropped line",
+    ]  # fmt: skip
 
 
 def test_a_job_that_only_a_kill_has_blocked_is_not_called_failed(site: Site, d0ctl: Type) -> None:

@@ -80,14 +80,15 @@ class Outage(TypedDict):
 
 
 class EndedJob(TypedDict):
-    """When a job ended and how; `left` of its packages did not succeed, `dropped` of its lines are
-    left out.
+    """When a job ended and how; `left` of its packages had not succeeded, `failed` of these had
+    failed, `dropped` of its lines were left out.
     """
 
     job: str
     at: Time | None
     status: str
     left: int
+    failed: int
     dropped: int
 
 
@@ -111,7 +112,7 @@ class Current(TypedDict):
 
 
 class History(TypedDict):
-    """Failures, actions of people, and of a package each change of its phase."""
+    """Failures, actions of people, of a job its ends, and of a package each change of its phase."""
 
     selector: str
     reasons: list[Reason]
@@ -119,6 +120,7 @@ class History(TypedDict):
     events: list[Event]
     notes: list[Note]
     actions: list[Action]
+    ends: list[EndedJob]
     now: Current | None
 
 

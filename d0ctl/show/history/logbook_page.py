@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from d0ctl.model import Phase
 from d0ctl.select import brief
 from d0ctl.show.drawing.remark_texts import outage_cause, outage_times, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
@@ -112,11 +113,16 @@ def _action(action: ActionView, reason: str, now: float) -> list[Cell]:
 
 
 def _end(job: Notable, now: float) -> list[Cell]:
-    left = [f"{count(job.left, 'package')} did not succeed"] if job.left else []
-    left += [f"without {count(job.dropped, 'dropped line')}"] if job.dropped else []
-    word = group_name(job.state, job.counts)
-    state = (word, role(word))
-    return [moment(job.at, now), (job.subject, "strong"), state, ", ".join(left)]
+    how = how_it_ended(job.state, job.left, job.failed, job.dropped)
+    return [moment(job.at, now), (job.subject, "strong"), *how]
+
+
+def how_it_ended(status: str, left: int, failed: int, dropped: int) -> list[Cell]:
+    """Return the state of a job at its end, and which packages and lines it was without."""
+    lacking = [f"{count(left, 'package')} did not succeed"] if left else []
+    lacking += [f"without {count(dropped, 'dropped line')}"] if dropped else []
+    word = group_name(status, {Phase.FAILED: failed})
+    return [(word, role(word)), ", ".join(lacking)]
 
 
 def _failure(failure: JobFailures, now: float) -> list[Cell]:

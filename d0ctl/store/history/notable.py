@@ -59,6 +59,13 @@ def ended_jobs(store: Store, since: float, limit: int, *, until: float) -> list[
     return [make(Notable, row, what="job") for row in rows]
 
 
+def ends(store: Store, job: int, limit: int) -> list[Notable]:
+    """Return the ends of a job: several if it went on after one, the last first."""
+    return [
+        make(Notable, row, what="job") for row in store.rows("ends_of_job", job=job, limit=limit)
+    ]
+
+
 class JobState(Struct, frozen=True):
     """A job: how many of its packages are done and failed, when it ended, and what is new in it.
 

@@ -50,6 +50,15 @@ select job_end.at, job.name as subject, job_end.left, job_end.failed, job_end.dr
  order by job_end.at desc
  limit :limit;
 
+-- name: ends_of_job
+-- When and how a job ended, each time, the last first; bounded.
+select job_end.at, job.name as subject, job_end.left, job_end.failed, job_end.dropped,
+       job_end.status as state
+  from job_end join job on job.id = job_end.job_id
+ where job_end.job_id = :job
+ order by job_end.at desc
+ limit :limit;
+
 -- name: followed_jobs
 -- Some jobs: how many packages are done and failed, when they ended, and the first failure after an
 -- event; `jobs` has these events by the ids of the jobs.

@@ -25,13 +25,13 @@ from d0ctl.select import Selector
 from d0ctl.show.cards.package import EVERY_CHANGE
 from d0ctl.show.drawing.remark_texts import by_whom, remark
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.show.history.logbook_page import LATE_S, parts
+from d0ctl.show.history.logbook_page import LATE_S, how_it_ended, parts
 from d0ctl.show.history.spent_values import without_spent
 from d0ctl.show.history.undo_commands import UPDATE, PastAction, action_reasons, undo_at
 from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Store
-from d0ctl.store.history import package_actions
+from d0ctl.store.history import notable, package_actions
 from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse, failure_counts, one_package, selection
 from d0ctl.store.views.failure_counts import FailedAttempt
@@ -109,11 +109,13 @@ def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> d
     now: documents.Current | None = None
     wanted = located(store, wanted)
     notes: list[packages.Note] = []
+    ends: list[notable.Notable] = []
     actions = _actions(store, wanted)
     if wanted.is_one and wanted.level == "job":
         job = browse.job(store, wanted.job)
         reasons = failure_counts.reasons_of_job(store, job.id)
         failed = failure_counts.attempts_of_job(store, job.id, limit)
+        ends = notable.ends(store, job.id, limit)
     else:
         selected = selection.choose(store, wanted, now=time.time(), lenient=True)
         reasons = failure_counts.reasons_of_selected(selected)
@@ -135,6 +137,7 @@ def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> d
         "actions": [
             fill(documents.Action, action, reason=remark(action.note)) for action in actions
         ],
+        "ends": [fill(documents.EndedJob, end, job=end.subject, status=end.state) for end in ends],
         "now": now,
     }
 
@@ -195,6 +198,13 @@ def _draw(document: documents.History, now: float) -> None:
              count(action["packages"], "package") if action["packages"] else "",
              reason]
             for action, reason in reversed(list(zip(document["actions"], reasons, strict=True)))
+        ])  # fmt: skip
+    if document["ends"]:
+        page.head("ends of the job")
+        page.table([
+            [_when(end["at"], now),
+             *how_it_ended(end["status"], end["left"], end["failed"], end["dropped"])]
+            for end in reversed(document["ends"])
         ])  # fmt: skip
     show(page)
 
