@@ -34,6 +34,31 @@ def test_a_file_stays_while_one_reader_in_any_job_needs_it(store: Store) -> None
     assert copies(store, "a") != []
 
 
+def test_a_file_to_be_made_again_goes_once_what_reads_it_has_ended(store: Store) -> None:
+    site = Site.of(store, cpus=2)
+    submitted(store, job("maker", [simple(outputs=[made("a", INDEF)])]))
+    work(store, site)
+    submitted(store, job("reader", [simple(inputs=["maker:a"])]))
+    site.schedule()
+    node = site.node("localhost")
+    site.hand_out(node)
+    site.order(node)
+    assert phases(store)["reader/1/1/1"] == "starting"
+
+    with store.writing():
+        retry.make_again(store.select([1]), actor="tester", note=None, now=NOW)
+
+    assert copies(store, "a") == []
+    assert unneeded_files.removals(store, node.id, 9) == []
+    node.end(2, "successful")
+    site.deliver(node, node.spool)
+    assert phases(store)["reader/1/1/1"] == "done"
+    assert [row["path"] for row in unneeded_files.removals(store, node.id, 9)] == [
+        "/localhost/cache/1/a"
+    ]
+    assert faults(store) == {}
+
+
 @pytest.mark.parametrize("state", ["failed", "canceled"])
 def test_a_file_stays_for_a_reader_that_may_be_tried_again(store: Store, state: str) -> None:
     submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))

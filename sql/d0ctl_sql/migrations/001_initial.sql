@@ -1870,7 +1870,9 @@ create table purge (
     id         integer primary key,
     node_id    integer not null references node on delete cascade,
     attempt_id integer,
-    path       text
+    path       text,
+    after      integer                     -- not before launched packages that read this file have
+                                           -- ended
 ) strict;
 
 -- What a node has to remove.
@@ -1878,6 +1880,15 @@ create index purge_of_node on purge (node_id);
 
 -- Whether a path is to be removed already.
 create index purge_of_path on purge (path) where path is not null;
+
+-- What a node can remove now.
+create view due_purge as
+select id, node_id, attempt_id, path
+  from purge
+ where after is null
+    or not exists (select 1
+                     from input join package as reader on reader.id = input.package_id
+                    where input.file_id = purge.after and reader.is_live = 1);
 
 
 -- Tasks --------------------------------------------------------------------------------------

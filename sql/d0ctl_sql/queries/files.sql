@@ -799,7 +799,7 @@ delete from transfer
 
 -- name: purges_of_node
 -- Paths and attempts to be removed on a node.
-select id, attempt_id, path from purge where node_id = :node order by id limit :limit;
+select id, attempt_id, path from due_purge where node_id = :node order by id limit :limit;
 
 -- name: purged
 -- Delete an entry that its node has removed.

@@ -240,10 +240,15 @@ select attempt_id, seq, started, ended, exit_code, signal, reason, cpu, rss, dis
   from reported_binary;
 
 -- name: purge_previous_copies
--- Remove copies of files that were made again, if an earlier attempt made them; while a launched
--- package reads such a file its copies stay until the node is next in contact.
-insert into purge (node_id, path)
-select location.node_id, location.path
+-- Remove copies of files that were made again, if an earlier attempt made them. While a launched
+-- package reads such a file those that attempts made stay, and those that were brought until the
+-- node is next in contact.
+insert into purge (node_id, path, after)
+select location.node_id, location.path,
+       iif(exists (select 1
+                     from input join package as reader on reader.id = input.package_id
+                    where input.file_id = file.id
+                      and reader.is_live = 1), file.id, null) as later
   from reported_output
   join attempt on attempt.id = reported_output.attempt_id and attempt.number > 1
   join node on node.id = attempt.node_id
@@ -255,10 +260,7 @@ select location.node_id, location.path
  where (location.cluster_id = node.cluster_id and location.path <> reported_output.path)
     or (location.cluster_id <> node.cluster_id and file.checksum <> reported_output.checksum)
  group by near.id, location.path
-having not exists (select 1
-                     from input join package as reader on reader.id = input.package_id
-                    where input.file_id = file.id
-                      and reader.is_live = 1);
+having later is null or instr(location.path, '/cache/in/') = 0;
 
 -- name: lose_previous_copies
 -- Copies elsewhere of files that were made again are copies of other files.

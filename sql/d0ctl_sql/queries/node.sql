@@ -33,7 +33,7 @@ select node.id
  where exists (select 1 from package where node_id = node.id and phase = 'killing')
     or exists (select 1 from package
                 where node_id = node.id and (request = 'pause' or request = 'resume'))
-    or exists (select 1 from purge where node_id = node.id);
+    or exists (select 1 from due_purge where node_id = node.id);
 
 -- name: nodes_lacking_software
 -- Nodes that may lack software: with an open order about it, or with packages to launch.

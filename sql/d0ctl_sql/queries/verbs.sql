@@ -396,18 +396,21 @@ update package
  where id in (select package_id from selected_package) and phase = 'done';
 
 -- name: purge_selected_outputs
--- Remove cached copies of the outputs, or of the partial ones, of selected packages, unless a launched
--- package reads them.
-insert into purge (node_id, path)
-select location.node_id, location.path
-  from selected_package
-  join file on file.package_id = selected_package.package_id and file.partial >= :partial
-  join location on location.file_id = file.id and location.shared = 0
-  join node on node.id = location.node_id
- where not exists (select 1
-                     from input join package as reader on reader.id = input.package_id
-                    where input.file_id = file.id
-                      and reader.is_live = 1);
+-- Remove cached copies of the outputs, or of the partial ones, of selected packages. While a launched
+-- package reads such a file those that attempts made stay, and those that were brought until the
+-- node is next in contact.
+insert into purge (node_id, path, after)
+select node_id, path, later
+  from (select location.node_id, location.path,
+               iif(exists (select 1
+                             from input join package as reader on reader.id = input.package_id
+                            where input.file_id = file.id
+                              and reader.is_live = 1), file.id, null) as later
+          from selected_package
+          join file on file.package_id = selected_package.package_id and file.partial >= :partial
+          join location on location.file_id = file.id and location.shared = 0
+          join node on node.id = location.node_id)
+ where later is null or instr(path, '/cache/in/') = 0;
 
 -- name: lose_selected_outputs
 -- Outputs of the selected packages, or the partial ones, no longer count.
