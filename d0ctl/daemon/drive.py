@@ -23,7 +23,7 @@ from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import ACTOR, Counts
 from d0ctl.nodes import carry
 from d0ctl.nodes.link import Site
-from d0ctl.nodes.transports.descriptors import allow_many
+from d0ctl.nodes.transports.local import allow_many
 from d0ctl.policy.remarks import Remark
 from d0ctl.site_key import Signer
 from d0ctl.store import Store, open_store

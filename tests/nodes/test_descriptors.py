@@ -9,7 +9,7 @@ import resource
 from pathlib import Path
 from d0ctl.model import Address
 from d0ctl.nodes.transports.connect import connect
-from d0ctl.nodes.transports.descriptors import allow_many
+from d0ctl.nodes.transports.local import allow_many
 
 allow_many()
 print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])

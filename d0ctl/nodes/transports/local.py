@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import resource
 import select
 import shutil
 import subprocess
@@ -10,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
-from d0ctl.nodes.transports import descriptors
 from d0ctl.nodes.transports.download import Download, Limits
 from d0ctl.nodes.transports.transport import IO_TIMEOUT_S, SILENT_HINT
 
@@ -19,6 +19,11 @@ FILE_CHUNK = 1 << 20
 STDERR_KEPT = 1024
 LAST_WORDS_S = 1.0
 """How long an error message waits for the stderr of a process that has just ended."""
+MOST_OPEN = 65_536
+"""The highest limit on open files to request; some programs close every number that could be."""
+
+_LIMIT = resource.RLIMIT_NOFILE
+_previous = resource.getrlimit(_LIMIT)
 
 
 class ProcessStream:
@@ -46,7 +51,7 @@ class ProcessStream:
             cwd=folder,
             start_new_session=True,
         )
-        descriptors.keep_previous(self._process.pid)
+        _keep_previous(self._process.pid)
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         os.set_blocking(self._stdin.fileno(), False)
@@ -238,3 +243,23 @@ def file_failure(name: str, path: str, error: OSError) -> D0Error:
     if isinstance(error, FileNotFoundError):
         return NotFound(f"no file `{path}` on node `{name}`")
     return D0Error(f"can't copy `{path}` on node `{name}`: {error.strerror or error}")
+
+
+def allow_many() -> None:
+    """Raise the limit on open files of this process as far as allowed, up to `MOST_OPEN`.
+
+    A process that drives hundreds of nodes has several connections to each, more than the usual
+    1,024. Processes that it starts keep the usual limit: programs that use `select` fail above it.
+    """
+    soft, hard = resource.getrlimit(_LIMIT)
+    most = MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(_LIMIT, (most, hard))
+
+
+def _keep_previous(pid: int) -> None:
+    """Give the previous limit to a process that this one has started."""
+    try:
+        resource.prlimit(pid, _LIMIT, _previous)
+    except ProcessLookupError:
+        return  # it has ended already

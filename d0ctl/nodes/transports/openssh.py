@@ -1,7 +1,4 @@
-"""The transport by the ssh program, for logins and proxies that only OpenSSH supports.
-
-It copies files by a fixed command at the end of a stream, which needs no sftp.
-"""
+"""The transport by the ssh program, for logins and proxies that only OpenSSH supports."""
 
 import os
 import re
@@ -10,28 +7,20 @@ import signal
 import subprocess
 import tempfile
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
-from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.transports.download import Download, Limits
 from d0ctl.nodes.transports.local import ProcessStream
 from d0ctl.nodes.transports.resolve import login_slot, resolve, ssh_config
-from d0ctl.nodes.transports.transport import (
-    CONNECT_TIMEOUT_S,
-    IO_TIMEOUT_S,
-    REFUSED,
-    Address,
-    Stream,
-    refusal,
-)
+from d0ctl.nodes.transports.shell_commands import copy_in, copy_out, home_of_account, no_command
+from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address
 from d0ctl.sitefile.addresses.destination import parse
 
-CHUNK = 1 << 18
 POLL_S = 0.02
-MOST_BEFORE = 1 << 20
-"""How many bytes a login shell may print before the output of a command."""
+ENDING_S = 0.5
+"""How long a master may take to end after its command has ended."""
 SOCKET = "master"
 LOGIN_HINT = "d0ctl node login {}   # if it asks for a password, a passphrase or a second factor"
 KEY_HINT = "; or name its key: d0ctl node add ... --identity FILE"
@@ -42,102 +31,6 @@ LOST = 255
 CLOSED_EARLY = "closed the connection before it answered as an sshd: look at its log"
 EARLY_END = re.compile("kex_exchange_identification: .*Connection (closed|reset)")
 """What ssh says if the connection ended before the first line of an sshd."""
-ACCOUNT_HINT = "the account there needs a home directory and a shell that runs commands: check "
-ACCOUNT_HINT += "also that no start-up file there, such as .bashrc, ends the shell"
-HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
-PUT = (
-    'exec sh -c \'umask 077; IFS= read -r path; mkdir -p "${path%/*}" && cat > "$path" '
-    '&& chmod 600 "$path" && echo d0ctl-size: $(wc -c < "$path")\''
-)
-GET = (
-    'exec sh -c \'IFS= read -r path; test -f "$path" || exec echo No such file: "$path" >&2; '
-    'size=$(wc -c < "$path") && echo d0ctl-size: $size '
-    '&& exec cat "$path"\''
-)
-"""The commands are the same text for sh, bash, tcsh and fish; a path is sent over stdin."""
-
-
-class Starter(Protocol):
-    """Anything that can start a command on a node."""
-
-    def start(self, command: str) -> Stream:
-        """Start `command` through the login shell."""
-
-
-def home_of_account(node: Starter, name: str, limit: float) -> str:
-    """Return the home directory of the account of a node. Raises NodeUnreachable."""
-    return ask_home(node, f"node `{name}` runs no command of this account", limit, ACCOUNT_HINT)
-
-
-def ask_home(node: Starter, fault: str, limit: float, hint: str | None = None) -> str:
-    """Return the home directory that a login shell has; raise `fault` if it runs no command."""
-    with closing(node.start(HOME)) as stream:
-        try:
-            found = expect(stream, rb"d0ctl-home: (/.*)\n", limit)
-        except NodeUnreachable:
-            raise
-        except D0Error as error:
-            cause = str(error).removeprefix(REFUSED)
-            raise NodeUnreachable(f"{fault}: {cause}", hint=error.hint or hint) from error
-        return found[1].decode()
-
-
-def copy_in(node: Starter, source: Path, target: str, limit: float) -> None:
-    """Copy a file to `target`, with new folders of mode 700 and the file's mode 600."""
-    with source.open("rb") as ours, closing(node.start(PUT)) as stream:
-        try:
-            stream.write(one_line(target))
-            while piece := ours.read(CHUNK):
-                stream.write(piece)
-            stream.finish()
-        except NodeUnreachable:
-            while stream.read(limit):  # raises, unless only the command has ended
-                pass
-            if said := stream.stderr():
-                raise refusal(said) from None
-            raise
-        arrived = int(expect(stream, rb"d0ctl-size: +(\d{1,18})\n", limit)[1])
-        if arrived != ours.tell():
-            raise D0Error(f"can't copy `{target}`: only {arrived} of {ours.tell()} bytes arrived")
-
-
-def copy_out(node: Starter, source: str, target: Download, limit: float) -> None:
-    """Copy the file at `source` to `target`, within its limits."""
-    with closing(node.start(GET)) as stream:
-        stream.write(one_line(source))
-        stream.finish()
-        found = expect(stream, rb"d0ctl-size: +(\d{1,18})\n", limit)
-        size = int(found[1])
-        with target:
-            target.expect(size)
-            target.write(found.string[found.end() :])
-            while target.size < size and (piece := stream.read(limit)):
-                target.write(piece)
-    if target.size != size:
-        raise D0Error(f"can't copy `{source}`: {target.size} of {size} bytes came")
-
-
-def one_line(path: str) -> bytes:
-    """Return a path as the command reads it."""
-    if "\n" in path:
-        raise D0Error(f"can't copy {path!r}: a name with a line break in it")
-    return path.encode(errors="surrogateescape") + b"\n"
-
-
-def expect(stream: Stream, pattern: bytes, limit: float) -> re.Match[bytes]:
-    """Read until something matches, skipping the login shell's output; D0Error if nothing does.
-
-    That output may lack its line end, and may be endless.
-    """
-    came = b""
-    while not (found := re.search(pattern, came)):
-        piece = stream.read(limit)
-        if not piece:
-            raise refusal(stream.stderr())
-        came += piece
-        if len(came) > MOST_BEFORE:
-            raise D0Error("can't copy a file: the login shell prints endlessly")
-    return found
 
 
 class MasterTransport:
@@ -209,6 +102,19 @@ class OpenSshTransport(MasterTransport):
                 self.close()
                 raise
 
+    def home(self) -> str:
+        """Return the home directory that the login shell has there.
+
+        A shell that runs no command ends the master, too, perhaps before this asks.
+        """
+        try:
+            return super().home()
+        except NodeUnreachable:
+            with suppress(subprocess.TimeoutExpired):
+                if self._master.wait(ENDING_S) != LOST:
+                    raise self._no_command() from None
+            raise
+
     def close(self) -> None:
         """End the streams and the master."""
         super().close()
@@ -224,7 +130,7 @@ class OpenSshTransport(MasterTransport):
         """Start the master; it runs `cat`, so it ends and cleans up even if d0ctl is killed."""
         master = ssh(self._folder, "-o", "ControlMaster=yes", "-T", *self._arguments, "exec cat")
         return subprocess.Popen(
-            ["/bin/sh", "-c", '"$@"; rm -rf "$0"', str(self._folder), *master],
+            ["/bin/sh", "-c", '"$@"; code=$?; rm -rf "$0"; exit $code', str(self._folder), *master],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._log,
@@ -237,13 +143,21 @@ class OpenSshTransport(MasterTransport):
         deadline = time.monotonic() + timeout
         while not (self._folder / SOCKET).exists():
             with suppress(subprocess.TimeoutExpired):
-                self._master.wait(POLL_S)
-                self._log.seek(0)
-                raise failure(self._address, self._log.read().decode(errors="replace"))
+                if self._master.wait(POLL_S) != LOST:
+                    raise self._no_command()
+                raise failure(self._address, self._said())
             if time.monotonic() > deadline:
                 raise NodeUnreachable(
                     f"`{self._address.name}` does not answer within {timeout:g} s"
                 )
+
+    def _said(self) -> str:
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace")
+
+    def _no_command(self) -> NodeUnreachable:
+        """Return the error of an account whose shell ended the command of the master."""
+        return no_command(self._address.name, self._said())
 
 
 def arguments_of(address: Address) -> list[str]:

@@ -10,7 +10,7 @@ import shlex
 from pathlib import Path
 
 from d0ctl.nodes.transports.download import Download, Limits
-from d0ctl.nodes.transports.openssh import ask_home, copy_in, copy_out
+from d0ctl.nodes.transports.shell_commands import ask_home, copy_in, copy_out
 from d0ctl.nodes.transports.transport import IO_TIMEOUT_S, Stream, Transport
 
 SRUN = "srun --jobid={job} --overlap --nodes=1 --ntasks=1 --mem=0 --quiet"

@@ -16,7 +16,7 @@ import paramiko
 from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.transports.download import Download, Limits
 from d0ctl.nodes.transports.local import STDERR_KEPT, file_failure
-from d0ctl.nodes.transports.openssh import copy_in, copy_out, home_of_account
+from d0ctl.nodes.transports.shell_commands import copy_in, copy_out, home_of_account
 from d0ctl.nodes.transports.time_out import Watch
 from d0ctl.nodes.transports.transport import IO_TIMEOUT_S, SILENT_HINT
 
