@@ -201,8 +201,8 @@ def _node(key: Scalar, node: Node, reading: Reading) -> NodeEntry | None:
     keys = list_value(level, "accept-key", FINGERPRINT)
     services = list_value(level, "services", SERVICE)
     found = values(level, _NODE_TYPES)
-    if "destination" in level and "destination" not in found:
-        return None  # without it, it would count as this machine
+    if "destination" not in found and ("destination" in level or level.has_unknown):
+        return None  # it may have another name there, and would count as this machine
     return NodeEntry(key.text, services=services, accept_key=keys, **found)
 
 

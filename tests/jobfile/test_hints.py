@@ -147,6 +147,10 @@ def test_a_range_written_otherwise_gets_an_example(faults: Faults, value: str) -
         ("{run: x, ncpus: 4}", "has no key `ncpus` (did you mean `cpus`?)"),
         ("{run: x, on: farm01}", "has no key `on` (did you mean `nodes`?)"),
         ("{run: x, retries: 3}", "has no key `retries` (did you mean `policy`?)"),
+        (
+            "{run: x, result: yes}",
+            "in an output, as in `outputs: [{file: x, result: yes}]`",
+        ),
         ("{run: x, time: 4h}", "has no key `time` (did you mean `wall-time`?)"),
         ("{run: x, inputs: sim-*.txt}", "`from: STAGE` with `match: sim-*.txt`, or `glob: sim-*"),
     ],

@@ -130,6 +130,15 @@ def test_an_archive_that_a_node_would_refuse_is_a_fault(faults: Faults, folder: 
     assert "can't be read: is a directory" in answer[3]
 
 
+def test_a_node_with_another_word_for_its_destination_is_not_taken_for_this_machine(
+    faults: Faults,
+) -> None:
+    assert faults("nodes:\n  a: {address: me@a}\n  b: {host: me@b}\n") == [
+        "2:7: a node has no key `address` (did you mean `destination`?)",
+        "3:7: a node has no key `host` (did you mean `destination`?)",
+    ]
+
+
 @pytest.mark.parametrize("text", ["", "- a", "word"])
 def test_a_file_that_is_no_site_file_is_reported(faults: Faults, text: str) -> None:
     (answer,) = faults(text)

@@ -28,6 +28,13 @@ _MEANT = {
 }
 """Other words for a key, such as those of other programs."""
 
+_MEANT_OF_NODES = {
+    **dict.fromkeys(["address", "host", "hostname", "ssh", "url"], "destination"),
+    **dict.fromkeys(["key", "key-file", "identity-file"], "identity"),
+    **dict.fromkeys(["folder", "directory", "base"], "dir"),
+}
+"""Other words for a key of a node in a site file."""
+
 _ORDER = re.compile(
     "(depends?|after|before|needs?|requires?|parents?|children|wait)([-_]?(on|for|stages?|jobs?))?"
     "|dependenc(y|ies)|upstream|downstream"
@@ -56,6 +63,12 @@ _OF_JOBS = frozenset({"hold", "mail", "originator", "max-failures", "max-alike-f
 _OF_STAGES = frozenset({"require", "final", "max-running"})
 """Keys of stages that people write in a line or package."""
 
+_OF_OUTPUTS = {
+    "result": "yes", "disposition": "retain-indef", "locator": "...", "late": "yes",
+    "min-size": "1kB", "min-count": "1",
+}  # fmt: skip
+"""Keys of outputs that people write beside `outputs`, each with a value."""
+
 _OF_QUEUES = frozenset({"queue", "partition", "account", "qos"})
 """Keys of batch systems."""
 
@@ -68,7 +81,8 @@ FEW_KEYS = 10
 
 def key_hint(name: str, known: list[str], beside: Collection[str] = ()) -> str:
     """Suggest the intended key for an unknown one, and where it belongs."""
-    other = _MEANT.get(name, name)
+    meanings = _MEANT_OF_NODES if "destination" in known else _MEANT
+    other = meanings.get(name) or _MEANT.get(name, name)
     if name in ("run", "inputs", "outputs") and "stages" in known:
         return ": it belongs in a line, as in `stages: [{lines: [{run: ./sim.sh}]}]`"
     if other in _OF_PACKAGES and "lines" in known:
@@ -78,6 +92,9 @@ def key_hint(name: str, known: list[str], beside: Collection[str] = ()) -> str:
         return ": it belongs in the job, beside `stages`"
     if name in _OF_STAGES and not {"packages", "binaries"}.isdisjoint(known):
         return ": it belongs in the stage, beside `lines`"
+    if name in _OF_OUTPUTS and not {"outputs", "lines"}.isdisjoint(known):
+        entry = f"{name}: {_OF_OUTPUTS[name]}"
+        return f": it belongs in an output, as in `outputs: [{{file: x, {entry}}}]`"
     if name in _OF_QUEUES:
         return ": queues of a batch system are set for the site, see docs/slurm.md"
     is_work = not {"inputs", "lines", "packages", "binaries"}.isdisjoint(known)

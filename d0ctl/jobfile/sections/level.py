@@ -144,8 +144,9 @@ class Level:
             for name, entry in node.items.items()
             if not (type(entry[1]) is Scalar and entry[1].is_nothing)
         }
-        self._unknown = node.items.keys() - _set_of(tuple(known))
-        for name in self._unknown:
+        unknown = node.items.keys() - _set_of(tuple(known))
+        self.has_unknown = bool(unknown)
+        for name in unknown:
             key = node.items[name][0]
             hint = node.quotes_hint or key_hint(name, list(known), node.items)
             reading.fault(key.position, f"{what} has no key {shown(name)}{hint}")
@@ -226,7 +227,7 @@ class Level:
         node = self.get(name)
         if node is None:
             self.reading.fault(self.position(name), f"{self.what} needs `{name}`")
-            self.reading.faults.hidden.has_all |= not self._unknown  # else one is misspelt
+            self.reading.faults.hidden.has_all |= not self.has_unknown  # else one is misspelt
             return []
         if not isinstance(node, Sequence) or not node.items:
             self.reading.fault(
