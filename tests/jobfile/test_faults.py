@@ -139,6 +139,8 @@ def test_a_file_that_is_no_job_file_has_one_fault(faults: Faults, text: str, exp
     ("text", "expected"),
     [("stages: [{memory: 4GB, lines: [{run: x}]}]",
       "1:11: a stage has no key `memory`: it belongs in a line or a package, under `lines`"),
+     ("stages: [{for: {n: [1]}, lines: [{run: x}]}]",
+      "1:11: a stage has no key `for`: it belongs in a line, under `lines`"),
      ("stages: [{lines: [{run: x, queue: short}]}]",
       "1:28: a line has no key `queue`: queues of a batch system are set for the site, "
       "see docs/slurm.md")],

@@ -85,6 +85,8 @@ def key_hint(name: str, known: list[str], beside: Collection[str] = ()) -> str:
     other = meanings.get(name) or _MEANT.get(name, name)
     if name in ("run", "inputs", "outputs") and "stages" in known:
         return ": it belongs in a line, as in `stages: [{lines: [{run: ./sim.sh}]}]`"
+    if name == "for" and "lines" in known:
+        return ": it belongs in a line, under `lines`"
     if other in _OF_PACKAGES and "lines" in known:
         key = "it" if other == name else f"`{other}`"
         return f": {key} belongs in a line or a package, under `lines`"
