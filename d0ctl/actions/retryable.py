@@ -137,8 +137,9 @@ def staying(store: Store, lines: Sequence[int], packages: int) -> tuple[str, ...
     """Say how many packages of lines to restore stay dropped, and what brings them back."""
     if not packages:
         return ()
-    stay = count(packages, "package stays", "packages stay")
-    return (f"{stay} dropped, as files that they need are: {how_to_restore(store, lines)}",)
+    stay = count(packages, "package stays dropped, as files that it needs are",
+                 "packages stay dropped, as files that they need are")  # fmt: skip
+    return (f"{stay}: {how_to_restore(store, lines)}",)
 
 
 def stay_dropped(store: Store, lines: Sequence[int]) -> str:

@@ -132,11 +132,34 @@ def test_a_line_that_needs_a_file_dropped_after_it_is_restored_with_the_line_tha
     both = "d0ctl restore-line prod/1/1 prod/2/1"
     assert f"$ {both}\n" in d0ctl("why", "prod/2/1/1").stdout
     planned = d0ctl("restore-line", "prod/2/1", "--dry-run").stdout
-    assert f"1 package stays dropped, as files that they need are: {both}\n" in planned
+    assert f"1 package stays dropped, as files that it needs are: {both}\n" in planned
     assert "-1" not in planned and "also restored" not in planned
     d0ctl("restore-line", "prod/2/1")
     assert d0ctl("restore-line", "prod/1/1").exit_code == 0
     assert set(site.phases().values()) == {"done", "ready", "waiting"}
+
+
+def test_a_part_of_a_scan_is_led_back_by_all_its_lines(site: Site, d0ctl: Type) -> None:
+    seeds = [[f"gen-{energy}-{seed}" for seed in range(6)] for energy in (10, 20)]
+    site.submit(job(
+        ("gen", [line(package(name)) for names in seeds for name in names]),
+        ("merge", [line(package("e-0", takes=seeds[0])), line(package("e-1", takes=seeds[1]))]),
+        ("table", [line(package("table", takes=["e-0", "e-1"]))]),
+    ))  # fmt: skip
+    d0ctl("kill-line", "prod/1/7-12", "prod/2/2", "--drop-outputs")
+    for path in (*(f"prod/1/{number}/1" for number in range(1, 7)), "prod/2/1/1", "prod/3/1/1"):
+        site.finish(path)
+    whole = "d0ctl restore-line prod/1/7-12 prod/2/2 --again"
+
+    planned = d0ctl("restore-line", "prod/2/2", "--again", "--dry-run").stdout
+
+    assert f"1 of 2 inputs, missing: e-1; to get it: `{whole}`" in d0ctl("why", "prod").stdout
+    assert planned == f"1 package stays dropped, as files that it needs are: {whole}\n"
+    why = d0ctl("why", "prod/2/2").stdout
+    assert f"$ {whole}\n" in why and why.count("restore-line") == 1
+    assert d0ctl(*whole.split()[1:]).exit_code == 0
+    assert site.phase("prod/3/1/1") == "waiting"
+    assert "missing" not in d0ctl("status", "prod").stdout
 
 
 def test_a_line_that_is_being_killed_is_not_to_be_restored_before_that_has_ended(

@@ -210,7 +210,7 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
     """Say what would come back."""
     if plan.files and not plan.packages:
         yield f"would restore the files of `{plan.request.target.brief}`"
-    else:
+    elif plan.packages or not plan.staying:
         yield from wording.describe_packages(plan, "restore", named=plan.packages - plan.also)
     yield from wording.counted("also restored, because of restored inputs", plan.also, "package",
                                wording.phases(plan.also_restored))  # fmt: skip
@@ -235,7 +235,7 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
     """Say what came back."""
     if plan.files and not plan.packages:
         yield f"restored the files of `{plan.request.target.brief}`"
-    else:
+    elif plan.packages or not plan.staying:
         yield from wording.report_packages(plan, "restore", "restored")
     yield from wording.unchanged(plan)
     if plan.also:

@@ -18,7 +18,10 @@ MOST_COUNTED = 1000
 """Among how many packages of a job those are counted that keep no files."""
 
 MOST_RESTORED = 3
-"""Up to how many lines are named that have to be restored for them."""
+"""Up to how many lines, or ranges of lines, are named that have to be restored for them."""
+
+MOST_LINES = 100
+"""How many lines these may be."""
 
 NOT_KEPT = "not kept, as the package has no `outputs`"
 """How the remark of a wrapper on files without outputs begins."""
@@ -112,16 +115,24 @@ def _restoring(store: Store, package: int) -> tuple[str, ...]:
     """Return by which lines a package gets its missing inputs, if they can be restored now: with
     --again if a package has succeeded without them.
     """
-    lines = store.rows("lines_lacked", package=package, limit=MOST_RESTORED + 1)
+    lines = store.rows("lines_lacked", package=package, limit=MOST_LINES + 1)
     is_refused = any(row["named"] == REMOVED or row["is_ending"] for row in lines)
-    if store.home.archive or is_refused or not 0 < len(lines) <= MOST_RESTORED:
+    paths = [f"{row['job']}/{row['stage']}/{row['line']}" for row in lines]
+    parts = paths if len(paths) <= MOST_RESTORED else _condensed(paths)
+    is_long = len(lines) > MOST_LINES or len(parts) > MOST_RESTORED
+    if store.home.archive or is_refused or is_long or not lines:
         return ()
     found = [store.row("line_launched_without", line=row["id"]) for row in lines]
     readers = [row["phase"] for row in found if row is not None]
     if any(phase != Phase.DONE for phase in readers):
         return ()
-    paths = [f"{row['job']}/{row['stage']}/{row['line']}" for row in lines]
-    return (*paths, *["--again"] * bool(readers))
+    return (*parts, *["--again"] * bool(readers))
+
+
+def _condensed(paths: Sequence[str]) -> list[str]:
+    from d0ctl.select.condense import condense  # late: few packages lack so many
+
+    return [str(part) for part in condense(paths)]
 
 
 def short_packages(store: Store, job: int, most: int) -> list[Shortfall]:

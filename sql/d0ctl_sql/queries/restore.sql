@@ -156,7 +156,8 @@ select package.id, package_path.path, package.phase
 
 -- name: lines_to_restore
 -- The lines that were dropped by name, or by an update, with which a dropped line comes back: itself, or
--- those that made its dropped inputs. One that was dropped by name needs only those that it requires.
+-- those that made its dropped inputs. One that was dropped by name needs only those that it requires,
+-- and if it has no others left, all.
 with recursive above (line_id) as (
     values (:line)
     union
@@ -165,7 +166,12 @@ with recursive above (line_id) as (
       join line on line.id = above.line_id and line.named < 2
       join package on package.line_id = line.id
       join input on input.package_id = package.id and input.own = 0
-           and (line.named = 0 or input.required = 1)
+           and (line.named = 0 or input.required = 1
+                or not exists (select 1
+                                 from input as other
+                                 join file as kept on kept.id = other.file_id and kept.dropped = 0
+                                where other.package_id = package.id and other.own = 0
+                                  and other.required = 0))
       join file on file.id = input.file_id and file.dropped = 1
       join package as maker on maker.id = file.package_id)
 select line.id, line.named, place.job, place.stage, place.line
@@ -191,7 +197,12 @@ with recursive above (line_id) as (
       join line on line.id = above.line_id and line.named < 2
       join package on package.line_id = line.id
       join input on input.package_id = package.id and input.own = 0
-           and (line.named = 0 or input.required = 1)
+           and (line.named = 0 or input.required = 1
+                or not exists (select 1
+                                 from input as other
+                                 join file as kept on kept.id = other.file_id and kept.dropped = 0
+                                where other.package_id = package.id and other.own = 0
+                                  and other.required = 0))
       join file on file.id = input.file_id and file.dropped = 1
       join package as maker on maker.id = file.package_id)
 select line.id, line.named, place.job, place.stage, place.line,

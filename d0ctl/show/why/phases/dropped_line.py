@@ -66,10 +66,11 @@ def add_restoring(store: Store, explanation: Explanation, line_id: int, now: flo
         explanation.facts.append(f"{are} still being killed in `{path}`: restore it after that")
     if ending:
         return
-    if 1 < len(lines) <= MOST and not any(line.is_removed for line in lines):
-        readers = [restore_line.line_launched_without(store, line.id) for line in lines]
-        paths = [line.path for line in lines]
-        command = ["d0ctl", "restore-line", *paths, *["--again"] * any(readers)]
+    paths = [line.path for line in lines]
+    parts = paths if len(paths) <= MOST else [str(part) for part in condense(paths)]
+    if len(lines) > 1 and len(parts) <= MOST and not any(line.is_removed for line in lines):
+        without = any(restore_line.line_launched_without(store, line.id) for line in lines)
+        command = ["d0ctl", "restore-line", *parts, *["--again"] * without]
         explanation.commands.append(shlex.join(command))
         return
     for line in lines[:MOST]:
