@@ -1,8 +1,9 @@
 """Reports of a courier to the loop."""
 
+import time
 from typing import Any, NamedTuple, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.frame_checks import Frame
@@ -13,7 +14,8 @@ class NodeUp(Struct, frozen=True):
     """A relay has said hello: the facts of the node, and the state of each attempt on it.
 
     `link` is the number of the courier's link, for `Courier.accept`; `cached` are the attempts
-    with files in the node's cache.
+    with files in the node's cache; `heard_at` is when it came, by the clock of this machine: the
+    daemon may read it much later.
     """
 
     node: int
@@ -21,6 +23,7 @@ class NodeUp(Struct, frozen=True):
     attempts: dict[int, str]
     link: int
     cached: tuple[int, ...] = ()
+    heard_at: float = field(default_factory=time.time)
 
 
 class NodeDown(Struct, frozen=True):

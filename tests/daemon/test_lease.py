@@ -2,6 +2,7 @@
 
 import json
 import queue
+import time
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,17 @@ def test_a_dead_attempt_has_another_message_than_one_that_the_node_lacks(desk: D
         ("lost", "its wrapper ended without a report while the node was not in contact"),
         ("lost", "the node does not have it any more"),
     ]
+
+
+def test_a_report_that_is_read_late_is_no_difference_of_clocks(desk: Desk) -> None:
+    heard = time.time() - 60
+    desk.couriers[1] = Ear(1)  # type: ignore[assignment]
+
+    for ahead in (0.0, 30.0):
+        facts = {"boot_id": "1", "cpus": 8, "base": "/b", "time": heard + ahead}
+        Loop(desk).work([act_on_reports], reports=[NodeUp(1, facts, {}, 1, (), heard)])
+
+        assert rows.value(desk.store, "node", "clock", id=1) == pytest.approx(ahead)
 
 
 def test_a_lease_is_renewed_with_each_ping_once_it_was_given(

@@ -92,7 +92,7 @@ def _node_up(desk: Desk, turn: Turn, report: NodeUp) -> None:
     desk.forget_inventory(node)
     row = registry.by_id(desk.store, node)
     is_rebooted = bool(row and row.boot and row.boot != report.facts.get("boot_id"))
-    error = contact.up(desk.store, node, report.facts, now=turn.now)
+    error = contact.up(desk.store, node, report.facts, now=turn.now, heard_at=report.heard_at)
     if error:
         contact.down(desk.store, node, error, now=turn.now)
         turn.after(courier.hang_up, error)

@@ -16,9 +16,11 @@ CLOCK_TOLERANCE_S = 5.0
 """A node's clock that differs by no more than this counts as right."""
 
 
-def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str | None:
+def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float,
+       heard_at: float | None = None) -> str | None:  # fmt: skip
     """Record that a node answers, and its facts; return why it is refused, if it is.
 
+    `heard_at` is when the facts came, if that is earlier: their clock is compared with it.
     It is refused if it was removed, is another machine than before, or has another folder than
     nodes that are to share its cache.
     """
@@ -42,7 +44,7 @@ def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str 
         machine=facts.get("machine_id"),
         boot=facts.get("boot_id"),
         base=facts.get("base"),
-        clock=_clock_ahead_s(facts, now),
+        clock=_clock_ahead_s(facts, now if heard_at is None else heard_at),
         cpus=facts.get("cpus") or 1,
         platform=f"{facts.get('system')}-{facts.get('machine')}".lower(),
         memory=facts.get("memory"),
