@@ -1134,6 +1134,23 @@ create table outdated_package (
 -- Those of a job.
 create index outdated_package_of_job on outdated_package (job_id);
 
+-- Without which other lines a dropped line does not come back: those that made its dropped inputs. One
+-- that was dropped by name needs only those that it requires, and if it has no others left, all.
+create view needed_line as
+    select line.id as line_id, maker.line_id as needed_id
+      from line
+      join package on package.line_id = line.id
+      join input on input.package_id = package.id and input.own = 0
+           and (line.named = 0 or input.required = 1
+                or not exists (select 1
+                                 from input as other
+                                 join file as kept on kept.id = other.file_id and kept.dropped = 0
+                                where other.package_id = package.id and other.own = 0
+                                  and other.required = 0))
+      join file on file.id = input.file_id and file.dropped = 1
+      join package as maker on maker.id = file.package_id
+     where line.named < 2;
+
 -- Successful packages that have run without files that were dropped then, and are back; not those of
 -- final stages, which lack what did not exist.
 create view lacking_restored as
@@ -1883,12 +1900,12 @@ create index purge_of_path on purge (path) where path is not null;
 
 -- What a node can remove now.
 create view due_purge as
-select id, node_id, attempt_id, path
-  from purge
- where after is null
-    or not exists (select 1
-                     from input join package as reader on reader.id = input.package_id
-                    where input.file_id = purge.after and reader.is_live = 1);
+    select id, node_id, attempt_id, path
+      from purge
+     where after is null
+        or not exists (select 1
+                         from input join package as reader on reader.id = input.package_id
+                        where input.file_id = purge.after and reader.is_live = 1);
 
 
 -- Tasks --------------------------------------------------------------------------------------

@@ -156,24 +156,12 @@ select package.id, package_path.path, package.phase
 
 -- name: lines_to_restore
 -- The lines that were dropped by name, or by an update, with which a dropped line comes back: itself, or
--- those that made its dropped inputs. One that was dropped by name needs only those that it requires,
--- and if it has no others left, all.
+-- those that made its dropped inputs.
 with recursive above (line_id) as (
     values (:line)
     union
-    select maker.line_id
-      from above
-      join line on line.id = above.line_id and line.named < 2
-      join package on package.line_id = line.id
-      join input on input.package_id = package.id and input.own = 0
-           and (line.named = 0 or input.required = 1
-                or not exists (select 1
-                                 from input as other
-                                 join file as kept on kept.id = other.file_id and kept.dropped = 0
-                                where other.package_id = package.id and other.own = 0
-                                  and other.required = 0))
-      join file on file.id = input.file_id and file.dropped = 1
-      join package as maker on maker.id = file.package_id)
+    select needed_line.needed_id
+      from above join needed_line on needed_line.line_id = above.line_id)
 select line.id, line.named, place.job, place.stage, place.line
   from above
   join line on line.id = above.line_id and line.named <> 0 and line.dropped is not null
@@ -192,19 +180,8 @@ with recursive above (line_id) as (
       join package as maker on maker.id = file.package_id
      where input.package_id = :package and input.own = 0 and input.dropped = 1
     union
-    select maker.line_id
-      from above
-      join line on line.id = above.line_id and line.named < 2
-      join package on package.line_id = line.id
-      join input on input.package_id = package.id and input.own = 0
-           and (line.named = 0 or input.required = 1
-                or not exists (select 1
-                                 from input as other
-                                 join file as kept on kept.id = other.file_id and kept.dropped = 0
-                                where other.package_id = package.id and other.own = 0
-                                  and other.required = 0))
-      join file on file.id = input.file_id and file.dropped = 1
-      join package as maker on maker.id = file.package_id)
+    select needed_line.needed_id
+      from above join needed_line on needed_line.line_id = above.line_id)
 select line.id, line.named, place.job, place.stage, place.line,
        exists (select 1 from package as ending
                 where ending.line_id = line.id and ending.phase = 'killing') as is_ending

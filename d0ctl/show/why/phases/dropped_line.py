@@ -13,7 +13,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import restore_line
 from d0ctl.store.views import browse, names, selection
-from d0ctl.store.views.left_out import REMOVED
+from d0ctl.store.views.left_out import MOST_LINES, REMOVED
 from d0ctl.units import count, listed, moment
 
 
@@ -69,7 +69,8 @@ def add_restoring(store: Store, explanation: Explanation, line_id: int, now: flo
     paths = [line.path for line in lines]
     parts = paths if len(paths) <= MOST else [str(part) for part in condense(paths)]
     if len(lines) > 1 and len(parts) <= MOST and not any(line.is_removed for line in lines):
-        without = any(restore_line.line_launched_without(store, line.id) for line in lines)
+        some = lines[:MOST_LINES]
+        without = any(restore_line.line_launched_without(store, line.id) for line in some)
         command = ["d0ctl", "restore-line", *parts, *["--again"] * without]
         explanation.commands.append(shlex.join(command))
         return
